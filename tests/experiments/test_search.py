@@ -31,6 +31,7 @@ OPENED = {
     "copier",
     "inside",
     "learned_rows",
+    "moving_note",
     "no_positions",
     "order_verbs",
     "parser_errors",

@@ -210,6 +210,78 @@ def test_move_a_word_can_be_dragged(play):
     assert written < 3 and music > 0 and feeling == 0
 
 
+PATHS = 10 * np.cumsum(np.random.default_rng(0).normal(size=(3, 4, 6, 2)), axis=2)
+PATHS = (PATHS - PATHS[:, :, :1]).round(1)
+CENTERS = PATHS.mean(axis=1).round(1)
+"""Of three senses with four sentences each: a start that all share, and five blocks."""
+
+
+def moving_note():
+    def tenths(path):
+        return [round(10 * entry) for entry in path.flatten()]
+
+    config = {
+        "word": "note",
+        "start": [1, 0],
+        "senses": ["message", "music", "feeling"],
+        "sentences": [[f"{s} in {n} one note" for n in range(4)] for s in ("a", "b", "c")],
+        "paths": [[tenths(path) for path in sense] for sense in PATHS],
+        "centers": [tenths(center) for center in CENTERS],
+    }
+    table = (["after block", "nearest"], [[0, 4], [5, 10]])
+    return explorables.to_html("moving_note", config, table=table, caption="Play.")
+
+
+def marks_shown(page):
+    """x and y (3, 4, 2) of all marks, y upward."""
+    moved = page.locator(".stage svg g path").evaluate_all(
+        "all => all.map(p => p.getAttribute('transform').match(/-?\\d[\\d.e-]*/g).map(Number))"
+    )
+    return np.array(moved).reshape(3, 4, 2) * [1, -1]
+
+
+def test_moving_note_agrees_with_numpy(play):
+    page = play(moving_note())
+    said = page.locator("p[role=status]")
+    assert "At the start all 12 are equal" in said.inner_text()
+    for block in (1, 3, 5):
+        page.get_by_role("slider").fill(str(block))
+        np.testing.assert_allclose(marks_shown(page), PATHS[:, :, block], atol=1e-6)
+        far = np.linalg.norm(PATHS[:, :, None, block] - CENTERS[:, block], axis=-1)  # (3, 4, 3)
+        nearest = far.argmin(axis=-1)
+        right = (nearest == np.arange(3)[:, None]).sum()
+        assert f"After block {block}, {right} of 12 are nearest" in said.inner_text()
+        bar = page.locator(".stage svg rect").nth(block)
+        assert float(bar.get_attribute("height")) == pytest.approx(44 * right / 12)
+        for sense, n in ((1, 0), (2, 3)):
+            page.get_by_role("combobox").select_option(index=4 * sense + n)
+            name = ["message", "music", "feeling"][nearest[sense, n]]
+            assert said.inner_text().endswith(f"The chosen one is nearest to {name}.")
+    page.get_by_role("checkbox", name="attention").uncheck()
+    assert not marks_shown(page).any() and "all 12 stay equal" in said.inner_text()
+
+
+def test_moving_note_plays_pauses_and_arrives(play):
+    page = play(moving_note())
+    page.get_by_role("button", name="Play").press("Enter")
+    page.wait_for_function("+document.querySelector('.stage input').value >= 1")
+    page.get_by_role("button", name="Pause").press("Enter")
+    block = int(page.get_by_role("slider").input_value())
+    np.testing.assert_allclose(marks_shown(page), PATHS[:, :, block], atol=1e-6)
+    page.get_by_role("slider").press("Home")
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("document.querySelector('.stage button').textContent === 'Play'")
+    np.testing.assert_allclose(marks_shown(page), PATHS[:, :, 5], atol=1e-6)
+
+
+def test_moving_note_is_chosen_by_a_click(play):
+    page = play(moving_note())
+    page.get_by_role("slider").fill("5")
+    mark = page.locator(".stage svg g path").nth(9).bounding_box()
+    page.mouse.click(mark["x"] + mark["width"] / 2 + 1, mark["y"] + mark["height"] / 2)
+    assert page.get_by_role("combobox").input_value() == "c in 1 one note"
+
+
 def heads_of_a_real_model():
     """Two layers of three heads on three tokens."""
     signs = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
@@ -1618,6 +1690,7 @@ PRESSED_FIRST = {
     induction_heads: [],
     lstm_step: ["Next"],
     move_a_word: [],
+    moving_note: ["Play", "Pause"],
     paint_a_mask: [],
     point_at_span: ["red"],
     rotary_dials: [],

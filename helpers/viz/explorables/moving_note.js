@@ -1,0 +1,101 @@
+/* Lecture 2: the vectors of one word in many sentences, carried through the blocks of a real model.
+   config: {word, senses: names, sentences: [sense][n], start: [sense, n] of the chosen sentence, and in tenths
+            paths: [sense][n] x, y at the embedding and after each block; centers: [sense] x, y likewise} */
+lamplight.explorable("moving_note", (stage, config) => {
+  const { html, svg, set, slider, tick, button, status } = lamplight;
+  const { word, senses, sentences } = config, PACE = 380; /* milliseconds for a block */
+  const INKS = ["#2f86c9", "var(--lamp)", "#1f9a6e"], NAMED = [[0, -91, "middle"], [-92, 88, "start"], [92, 50, "end"]];
+  const SHAPES = ["M-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0", "M0-4.2L4 3H-4Z", "M-3-3H3V3H-3Z"];
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const last = config.centers[0].length / 2 - 1, marks = [];
+  let at = 0, attends = true, chosen, began = null;
+
+  /* Between two blocks, a mark is on the line from one to the other; y points up. */
+  const place = (path, t = at) => {
+    const i = Math.min(Math.floor(t), last - 1);
+    return [0, 1].map((k) => attends * (k ? -1 : 1)
+      * (path[2 * i + k] + (t - i) * (path[2 * i + 2 + k] - path[2 * i + k])) / 10);
+  };
+  const nearest = (path, t = at) => {
+    const [x, y] = place(path, t), far = config.centers.map((c) => place(c, t)).map(([a, b]) => Math.hypot(x - a, y - b));
+    return far.indexOf(Math.min(...far));
+  };
+  const rights = (t) => marks.filter(({ path, sense }) => nearest(path, t) === sense).length;
+  const trail = svg("path", { fill: "none", stroke: "currentColor", opacity: 0.7 });
+  const ring = svg("circle", { r: 6.5, fill: "none", stroke: "currentColor", "stroke-width": 1.6 });
+  const crosses = config.centers.map((_, s) => svg("path", { d: "M-4-4L4 4M-4 4L4-4", style: `stroke:${INKS[s]}`, "stroke-width": 1.6 }));
+  const dots = svg("g", { opacity: 0.8 });
+  const select = html("select", { style: "max-width:100%", onchange: () => choose(marks[select.selectedIndex]) },
+    ...senses.map((name, s) => html("optgroup", { label: name }, ...sentences[s].map((text, n) => {
+      const mark = { sense: s, text, path: config.paths[s][n], dot: svg("path", { d: SHAPES[s], style: `fill:${INKS[s]}` }) };
+      marks.push(mark);
+      dots.append(mark.dot);
+      return html("option", {}, text);
+    }))));
+  const plane = svg("svg", { viewBox: "-96 -104 192 198", role: "img", "aria-label": `The vectors of ${word}, seen on a plane`,
+    style: "cursor:pointer;flex:2 1 16rem;min-width:0;max-width:26rem;touch-action:auto",
+    onclick: ({ clientX, clientY }) => {
+      const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(plane.getScreenCTM().inverse());
+      const far = marks.map(({ path }) => Math.hypot(x - place(path)[0], y - place(path)[1]));
+      choose(marks[far.indexOf(Math.min(...far))]);
+    } }, trail, dots, ...crosses, ring,
+  ...NAMED.map(([x, y, anchor], s) =>
+    svg("text", { x, y, "text-anchor": anchor, style: "font-size:8px" }, svg("tspan", { style: `fill:${INKS[s]}` }, `${"●▲■"[s]} `), senses[s])));
+  const bars = Array.from({ length: last + 1 }, (_, b) => {
+    const height = (44 * rights(b)) / marks.length;
+    return svg("rect", { x: 6 * b, y: 44 - height, width: 5, height, fill: "currentColor" });
+  });
+  const chance = 44 * (1 - 1 / senses.length);
+  const chart = svg("svg", { viewBox: `0 0 ${6 * last + 5} 64`, "aria-hidden": "true", style: "margin-top:.8rem;max-width:15rem" }, ...bars,
+    svg("path", { d: `M0 ${chance}H${6 * last + 5}`, stroke: "currentColor", "stroke-dasharray": "3 2" }),
+    svg("text", { y: 60, style: "font-size:10px" }, "right after each block; dashed: guessing"));
+  const said = status(), text = html("p", { style: "margin:.4rem 0" });
+  const block = slider("after block", { min: 0, max: last, value: 0 }, (v) => { stop(); at = v; draw(); });
+  const play = button("Play", () => began === null ? run() : stop());
+
+  const stop = () => {
+    began = null;
+    play.textContent = "Play";
+    at = Math.round(at);
+    said.setAttribute("aria-live", "polite");
+    draw();
+  };
+  const run = () => {
+    if (at >= last) at = 0;
+    began = performance.now() - at * PACE;
+    play.textContent = "Pause";
+    said.setAttribute("aria-live", "off");
+    requestAnimationFrame(frame);
+  };
+  const frame = (now) => {
+    if (began === null) return;
+    const passed = Math.max(0, (now - began) / PACE);
+    at = Math.min(last, still.matches ? Math.floor(passed) : passed);
+    if (at >= last) return stop();
+    draw();
+    requestAnimationFrame(frame);
+  };
+  const choose = (mark) => {
+    chosen = mark;
+    select.selectedIndex = marks.indexOf(mark);
+    text.replaceChildren(mark.text.slice(0, -word.length), html("strong", {}, word));
+    draw();
+  };
+  const draw = () => {
+    for (const { dot, path } of marks) set(dot, { transform: `translate(${place(path)})` });
+    crosses.forEach((cross, s) => set(cross, { transform: `translate(${place(config.centers[s])})` }));
+    set(ring, { transform: `translate(${place(chosen.path)})` });
+    const steps = Array.from({ length: Math.floor(at) + 1 }, (_, t) => place(chosen.path, t));
+    set(trail, { d: `M${[...steps, place(chosen.path)].join("L")}` });
+    if (at % 1) at - block.input.value >= 1 && block.set(Math.floor(at));
+    else block.set(at);
+    bars.forEach((bar, b) => set(bar, { "fill-opacity": attends && b === Math.floor(at) ? 1 : 0.3 }));
+    said.textContent = !attends ? `Without attention all ${marks.length} stay equal: no word can tell “${word}” its sense.`
+      : at < 1 ? `At the start all ${marks.length} are equal: one row of the embedding table.`
+        : `After block ${Math.floor(at)}, ${rights(Math.floor(at))} of ${marks.length} are nearest to the centre of their own sense. The chosen one is nearest to ${senses[nearest(chosen.path)]}.`;
+  };
+  stage.append(html("div", { class: "row" }, plane, html("div", { class: "grow" }, play, block.element,
+    tick("attention", true, (v) => { attends = v; draw(); }).element,
+    html("label", { style: "display:block;margin-top:.6rem" }, "Sentence ", select), text, chart)), said);
+  choose(marks[config.start[0] * sentences[0].length + config.start[1]]);
+});
