@@ -228,6 +228,7 @@ def quizzes(visited: Visit) -> list[str]:
     complaints = []
     questions = page.locator(".quiz:not(.predict) fieldset")
     n_questions = questions.count()
+    sections = questions.evaluate_all("all => all.map(q => q.closest('section').id)")
     for number in range(n_questions):
         question = questions.nth(number)
         inputs = question.locator("input")
@@ -261,7 +262,7 @@ def quizzes(visited: Visit) -> list[str]:
             wanted = [option] if kind == "radio" else list(range(option + 1))
             if shown() != wanted:
                 complaints.append(f"{where}, typed {option}: reasons {shown()}, not {wanted}")
-        if number + 1 < n_questions:
+        if number + 1 < n_questions and sections[number] == sections[number + 1]:
             for _ in range(4):  # the next question is a few steps of the Tab key away
                 page.keyboard.press("Tab")
                 if questions.nth(number + 1).evaluate("q => q.contains(document.activeElement)"):
