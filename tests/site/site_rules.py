@@ -228,7 +228,7 @@ def quizzes(visited: Visit) -> list[str]:
     complaints = []
     questions = page.locator(".quiz:not(.predict) fieldset")
     n_questions = questions.count()
-    sections = questions.evaluate_all("all => all.map(q => q.closest('section').id)")
+    sections = questions.evaluate_all("all => all.map(q => q.closest('section')?.id)")
     for number in range(n_questions):
         question = questions.nth(number)
         inputs = question.locator("input")
