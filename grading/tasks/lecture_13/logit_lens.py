@@ -8,7 +8,7 @@ task = TaskFile(
     "implement",
     points=10,
     minutes=15,
-    section="Look inside",
+    section="The logit lens",
     two_at_once=True,
     outcome="read a decision off the residual stream layer by layer, and find the heads that it "
     "depends on by attribution patching",
