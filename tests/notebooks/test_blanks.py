@@ -1,4 +1,4 @@
-"""The blank of Lecture 7 that a reader fills in, and the mistakes that its check notices."""
+"""The blanks of Lecture 7 that a reader fills in, and the mistakes that their checks notice."""
 
 import json
 
@@ -14,25 +14,45 @@ CELLS = {
         (ROOT / "lectures/07_transformer_block.ipynb").read_text(encoding="utf-8")
     )["cells"]
 }
-FEED_FORWARD, BLANK, ANSWER = "c6ca922a", "l7rungs4", "l7added-answer"
+FEED_FORWARD = ("c6ca922a", "l7forward-answer")
+RESIDUAL = ("l7rungs4", "l7added-answer")
+LAYER_NORM = ("d61655bd", "l7norm-answer")
 
 
-def checked(capsys, line):
-    """What the check says of a blank with this line, and whether the answer takes its place."""
+def fill(names, blank, line):
+    """Run a blank with this line in place of its dots, and then the cell with the answer."""
+    cell, answer = blank
+    assert CELLS[cell].count("return ...") == 1
+    exec(CELLS[cell].replace("return ...", line), names)
+    exec(CELLS[answer], names)
+
+
+def checked(capsys, blank, line):
+    """What the check says of a blank with this line, and what the page goes on with."""
     names = {"torch": torch, "nn": nn}
-    exec(CELLS[FEED_FORWARD], names)
-    assert CELLS[BLANK].count("return ...") == 1
-    exec(CELLS[BLANK].replace("return ...", line), names)
+    if blank != FEED_FORWARD:
+        fill(names, FEED_FORWARD, "return ...")
     capsys.readouterr()
-    exec(CELLS[ANSWER], names)
-    layer = names["Residual"](nn.Identity())
-    assert torch.equal(layer(torch.ones(1, 2, 3)), torch.full((1, 2, 3), 2.0))
-    return capsys.readouterr().out, names["added"] is names["added_answer"]
+    fill(names, blank, line)
+    return capsys.readouterr().out, names
+
+
+def noticed(capsys, blank, line, said):
+    """The names after a wrong line, of which the check says this."""
+    out, names = checked(capsys, blank, line)
+    name = {FEED_FORWARD: "forward", RESIDUAL: "added", LAYER_NORM: "layer_norm"}[blank]
+    assert out.startswith(f"{name} {said}")
+    assert out.endswith(": the page goes on with the answer.\n")
+    return names
 
 
 @pytest.mark.parametrize("line", ["return x + part(x)", "return part(x) + x"])
 def test_a_right_residual_is_kept(capsys, line):
-    assert checked(capsys, line) == ("added agrees with the answer.\n", False)
+    out, names = checked(capsys, RESIDUAL, line)
+    assert out == "added agrees with the answer.\n"
+    assert names["added"] is not names["added_answer"]
+    layer = names["Residual"](nn.Identity())
+    assert torch.equal(layer(torch.ones(1, 2, 3)), torch.full((1, 2, 3), 2.0))
 
 
 @pytest.mark.parametrize(
@@ -51,6 +71,71 @@ def test_a_right_residual_is_kept(capsys, line):
     ],
 )
 def test_a_wrong_residual_is_noticed(capsys, line, said):
-    out, answered = checked(capsys, line)
-    assert out.startswith(f"added {said}") and answered
-    assert out.endswith(": the page goes on with the answer.\n")
+    names = noticed(capsys, RESIDUAL, line, said)
+    assert names["added"] is names["added_answer"]
+    layer = names["Residual"](nn.Identity())
+    assert torch.equal(layer(torch.ones(1, 2, 3)), torch.full((1, 2, 3), 2.0))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return self.down_proj(torch.relu(self.up_proj(x)))",
+        "return self.down_proj(self.up_proj(x).clamp(min=0))",
+        "return self.down_proj(nn.functional.relu(self.up_proj(x)))",
+    ],
+)
+def test_a_right_feed_forward_is_kept(capsys, line):
+    out, names = checked(capsys, FEED_FORWARD, line)
+    assert out == "forward agrees with the answer.\n"
+    assert names["FeedForward"].forward is not names["forward_answer"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("return ...", "is blank"),
+        ("pass", "returns None, not (2, 5, 8)"),
+        ("return self.up_proj(x)", "returns (2, 5, 32), not (2, 5, 8)"),
+        ("return torch.relu(self.up_proj(x))", "returns (2, 5, 32), not (2, 5, 8)"),
+        ("return self.down_proj(self.up_proj(x))", "is off by up to "),
+        ("return torch.relu(self.down_proj(self.up_proj(x)))", "is off by up to "),
+        ("return self.down_proj(torch.relu(self.up_proj(torch.relu(x))))", "is off by up to "),
+        ("return x + self.down_proj(torch.relu(self.up_proj(x)))", "is off by up to "),
+        ("return self.down_proj(nn.functional.gelu(self.up_proj(x)))", "is off by up to "),
+    ],
+)
+def test_a_wrong_feed_forward_is_noticed(capsys, line, said):
+    names = noticed(capsys, FEED_FORWARD, line, said)
+    assert names["FeedForward"].forward is names["forward_answer"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return weight * centred / (variance + eps).sqrt() + bias",
+        "return nn.functional.layer_norm(x, (8,), weight, bias, eps)",
+    ],
+)
+def test_a_right_layer_norm_is_kept(capsys, line):
+    out, names = checked(capsys, LAYER_NORM, line)
+    assert out == "layer_norm agrees with the answer.\n"
+    assert names["layer_norm"] is not names["layer_norm_answer"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("return ...", "is blank"),
+        ("return centred / (variance + eps).sqrt()", "is off by up to "),
+        ("return weight * centred / (variance + eps) + bias", "is off by up to "),
+        ("return weight * centred / variance.sqrt() + bias", "is off by up to "),
+        ("return weight * centred / (variance.sqrt() + eps) + bias", "is off by up to "),
+        ("return weight * (centred / (variance + eps).sqrt() + bias)", "is off by up to "),
+        ("return weight * x / (variance + eps).sqrt() + bias", "is off by up to "),
+        ("return weight * centred / x.std(-1, keepdim=True) + bias", "is off by up to "),
+    ],
+)
+def test_a_wrong_layer_norm_is_noticed(capsys, line, said):
+    names = noticed(capsys, LAYER_NORM, line, said)
+    assert names["layer_norm"] is names["layer_norm_answer"]
