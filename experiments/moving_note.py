@@ -216,6 +216,8 @@ def measured(chosen: Tensor, tested: Tensor) -> dict:
     plane, common = plane_of(chosen), chosen.mean(dim=(0, 1))  # (2, d), (1 + blocks, d)
     path = (tested - common) @ plane.T  # (senses, n, 1 + blocks, 2)
     centers = (chosen.mean(dim=1) - common) @ plane.T  # (senses, 1 + blocks, 2)
+    # Counted as they are stored and shown, so that a page counts the same.
+    path, centers = path.round(decimals=2), centers.round(decimals=2)
     whole = nearest(tested, chosen.mean(dim=1))
     return {"path": path, "centers": centers, "plane": nearest(path, centers), "whole": whole}
 
@@ -290,9 +292,9 @@ def main() -> None:
         },
         "apart": apart_without_attention(lm),
         "parts": rounded(parts(lm, chosen), 1),
-        "centers": rounded(note["centers"], 1),
+        "centers": rounded(note["centers"], 2),
         "sentences": [list(groups["test"]) for groups in SENSES.values()],
-        "paths": rounded(note["path"], 1),
+        "paths": rounded(note["path"], 2),
     }
     table["cpu_seconds"] = round(time.process_time() - start)
     lines = [f' "{name}": {json.dumps(part)}' for name, part in table.items()]

@@ -1,5 +1,5 @@
 /* Lecture 2: the vectors of one word in many sentences, carried through the blocks of a real model.
-   config: {word, senses: names, sentences: [sense][n], start: [sense, n] of the chosen sentence, and in tenths
+   config: {word, senses: names, sentences: [sense][n], start: [sense, n] of the chosen sentence, and in hundredths
             paths: [sense][n] x, y at the embedding and after each block; centers: [sense] x, y likewise} */
 lamplight.explorable("moving_note", (stage, config) => {
   const { html, svg, set, slider, tick, button, status } = lamplight;
@@ -14,7 +14,7 @@ lamplight.explorable("moving_note", (stage, config) => {
   const place = (path, t = at) => {
     const i = Math.min(Math.floor(t), last - 1);
     return [0, 1].map((k) => attends * (k ? -1 : 1)
-      * (path[2 * i + k] + (t - i) * (path[2 * i + 2 + k] - path[2 * i + k])) / 10);
+      * (path[2 * i + k] + (t - i) * (path[2 * i + 2 + k] - path[2 * i + k])) / 100);
   };
   const nearest = (path, t = at) => {
     const [x, y] = place(path, t), far = config.centers.map((c) => place(c, t)).map(([a, b]) => Math.hypot(x - a, y - b));
@@ -94,8 +94,9 @@ lamplight.explorable("moving_note", (stage, config) => {
       : at < 1 ? `At the start all ${marks.length} are equal: one row of the embedding table.`
         : `After block ${Math.floor(at)}, ${rights(Math.floor(at))} of ${marks.length} are nearest to the centre of their own sense. The chosen one is nearest to ${senses[nearest(chosen.path)]}.`;
   };
-  stage.append(html("div", { class: "row" }, plane, html("div", { class: "grow" }, play, block.element,
-    tick("attention", true, (v) => { attends = v; draw(); }).element,
+  stage.append(html("div", { class: "row", style: "align-items:center" }, play, block.element,
+    tick("attention", true, (v) => { attends = v; draw(); }).element),
+  html("div", { class: "row" }, plane, html("div", { class: "grow" },
     html("label", { style: "display:block;margin-top:.6rem" }, "Sentence ", select), text, chart)), said);
   choose(marks[config.start[0] * sentences[0].length + config.start[1]]);
 });

@@ -211,22 +211,22 @@ def test_move_a_word_can_be_dragged(play):
 
 
 PATHS = 10 * np.cumsum(np.random.default_rng(0).normal(size=(3, 4, 6, 2)), axis=2)
-PATHS = (PATHS - PATHS[:, :, :1]).round(1)
-CENTERS = PATHS.mean(axis=1).round(1)
+PATHS = (PATHS - PATHS[:, :, :1]).round(2)
+CENTERS = PATHS.mean(axis=1).round(2)
 """Of three senses with four sentences each: a start that all share, and five blocks."""
 
 
 def moving_note():
-    def tenths(path):
-        return [round(10 * entry) for entry in path.flatten()]
+    def hundredths(path):
+        return [round(100 * entry) for entry in path.flatten()]
 
     config = {
         "word": "note",
         "start": [1, 0],
         "senses": ["message", "music", "feeling"],
         "sentences": [[f"{s} in {n} one note" for n in range(4)] for s in ("a", "b", "c")],
-        "paths": [[tenths(path) for path in sense] for sense in PATHS],
-        "centers": [tenths(center) for center in CENTERS],
+        "paths": [[hundredths(path) for path in sense] for sense in PATHS],
+        "centers": [hundredths(center) for center in CENTERS],
     }
     table = (["after block", "nearest"], [[0, 4], [5, 10]])
     return explorables.to_html("moving_note", config, table=table, caption="Play.")
@@ -259,6 +259,15 @@ def test_moving_note_agrees_with_numpy(play):
             assert said.inner_text().endswith(f"The chosen one is nearest to {name}.")
     page.get_by_role("checkbox", name="attention").uncheck()
     assert not marks_shown(page).any() and "all 12 stay equal" in said.inner_text()
+
+
+def test_moving_note_counts_as_its_experiment():
+    """The page counts from the stored paths, and gets what `experiments.moving_note` counted."""
+    table = stored("moving_note")
+    paths, centers = np.array(table["paths"]), np.array(table["centers"])
+    far = np.linalg.norm(paths[:, :, None] - centers, axis=-1)  # (senses, n, senses, 1 + blocks)
+    right = far.argmin(axis=2) == np.arange(3)[:, None, None]
+    assert right.sum(axis=(0, 1)).tolist() == table["correct"]["note"]
 
 
 def test_moving_note_plays_pauses_and_arrives(play):
