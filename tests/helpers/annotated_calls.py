@@ -49,6 +49,7 @@ with jaxtyping.install_import_hook("helpers", "beartype.beartype"):
     )
     from helpers.apps import (
         attention_reader,
+        character_lstm,
         metrics,
         question_answering,
         story_model,
@@ -305,6 +306,7 @@ def valid_calls() -> None:
     story_model.attention_to_subject(model, 1, 4)
     story_model.stories(3, 1)
     story_model.recurrent_model("lstm")
+    character_lstm.trained_character_lstm()
     story_model.above_floor(story_model.language_model(), story_model.stories(3, 1))
 
     _, ax = plt.subplots()

@@ -29,6 +29,7 @@ CANNOT_FAIL = {
 ELSEWHERE = {
     "gguf_weights": "helpers/test_gguf_weights.py",
     "apps.story_model": "helpers/apps/test_story_model.py",
+    "apps.character_lstm": "helpers/apps/test_character_lstm.py",
     "data.attraction": "helpers/data/test_attraction.py",
     "interp.ablation": "helpers/interp/test_ablation.py",
     "interp.attribution": "helpers/interp/test_attribution.py",

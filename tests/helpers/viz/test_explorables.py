@@ -750,6 +750,64 @@ def test_fading_state_needs_a_gate_or_w_above_one(play):
     assert said.inner_text().endswith("right.")
 
 
+# ---- Lecture 1: a passage as an LSTM reads it -------------------------------------------------
+
+READ_TEXT = "KING:\nNo, no\n"
+CELLS = np.array([[0.5 * t for t in range(13)], [-1.0, *[0.25] * 12], np.linspace(-3, 3, 13)])
+
+
+def read_state():
+    most = np.abs(CELLS).max(axis=1)
+    digits = np.round(17 * CELLS / most[:, None]).astype(int) + 17
+    config = {
+        "text": READ_TEXT,
+        "states": ["".join(np.base_repr(d, 36).lower() for d in row) for row in digits],
+        "most": most.tolist(),
+        "next": [[["e", 0.5], ["\n", 0.25], [" ", 0.125]]] * 13,
+        "cells": {"first": 0, "last": 2},
+        "cell": 0,
+        "at": 3,
+    }
+    return explorables.to_html("read_state", config, table=(["line"], [["KING:"]]), caption="Read.")
+
+
+def test_read_state_shows_the_chosen_cell(play):
+    """Its value after each character, and one box in the passage for each character."""
+    page = play(read_state())
+    said = page.locator("p[role=status]")
+    assert said.inner_text() == (
+        "After “KING”, cell 0 is about 1.4. Next, the network expects e (0.50), ↵ (0.25), ␣ (0.13)."
+    )
+    page.get_by_role("button", name="last").click()
+    page.get_by_label("Read up to").fill("12")
+    assert said.inner_text().startswith("After “ING:↵No, no↵”, cell 2 is about 3.0.")
+    for cell in range(3):
+        page.get_by_label("Any cell").fill(str(cell))
+        pressed = page.get_by_role("button", pressed=True).all_inner_texts()
+        assert pressed == [["first"], [], ["last"]][cell]
+        for t in (0, 5, 12):
+            page.get_by_label("Read up to").fill(str(t))
+            value = float(re.search(r"about (\S+)\. ", said.inner_text())[1].replace("−", "-"))
+            step = np.abs(CELLS[cell]).max() / 17
+            assert value == pytest.approx(CELLS[cell, t], abs=step / 2 + 0.051)
+        paths = page.locator(".stage svg >> nth=0").locator("g path")
+        drawn = paths.evaluate_all("all => all.map(p => p.getAttribute('d').split('z').length - 1)")
+        assert sum(drawn) == len(READ_TEXT)
+
+
+def test_read_state_follows_clicks(play):
+    """On a character, and on a bar of the state."""
+    page = play(read_state())
+    said = page.locator("p[role=status]")
+    passage, memory = (page.locator(".stage svg").nth(i) for i in (0, 1))
+    size = passage.bounding_box()
+    passage.click(position={"x": size["width"] * 14 / 68, "y": size["height"] * 0.45})
+    assert said.inner_text().startswith("After “KING:↵No”")
+    size = memory.bounding_box()
+    memory.click(position={"x": size["width"] * 0.9, "y": size["height"] / 2})
+    assert ", cell 2 is about" in said.inner_text()
+
+
 # ---- Lecture 1: a card of fixed size, and a book ---------------------------------------------
 
 COLOURS = ["red", "blue", "green", "gold"]
@@ -1702,6 +1760,7 @@ PRESSED_FIRST = {
     moving_note: ["Play", "Pause"],
     paint_a_mask: [],
     point_at_span: ["red"],
+    read_state: ["last"],
     rotary_dials: [],
     rouge_and_facts: [],
     sampling: [],

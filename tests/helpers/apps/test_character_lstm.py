@@ -1,0 +1,85 @@
+"""The LSTM of lecture 1 that writes: its stored weights, and the cells that were chosen."""
+
+import numpy as np
+import pytest
+import torch
+
+from experiments import character_lstm as experiment
+from helpers.apps import character_lstm
+from helpers.results.store import stored
+
+TEXT = "yes\n\nFirst Man:\nOh: no\n\nKING:\n"
+
+
+@pytest.fixture(scope="module")
+def model():
+    return character_lstm.trained_character_lstm()
+
+
+def test_other_weights_are_refused(tmp_path, monkeypatch):
+    np.savez(tmp_path / "other.npz", weight=np.zeros((2, 3)))
+    monkeypatch.setattr(character_lstm, "_file", lambda: tmp_path / "other.npz")
+    with pytest.raises(ValueError, match=r"character_lstm\.npz: got {'weight': \(2, 3\)}; needed"):
+        character_lstm.trained_character_lstm()
+
+
+def test_saved_weights_are_read_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(character_lstm, "_file", lambda: tmp_path / "character_lstm.npz")
+    new = character_lstm.model()
+    character_lstm.save(new)
+    for old, read in zip(
+        new.parameters(), character_lstm.trained_character_lstm().parameters(), strict=True
+    ):
+        torch.testing.assert_close(read, old.half().float(), atol=0, rtol=0)
+
+
+def test_stored_weights_have_the_stored_loss(model):
+    table = stored("character_lstm")
+    _, _, report = experiment.parts()
+    assert experiment.loss(model, report) == pytest.approx(table["half_precision_loss"], abs=2e-4)
+    assert table["half_precision_loss"] == pytest.approx(table["stages"][-1]["loss"], abs=2e-3)
+    losses = {row["lr"]: row["validation"] for row in table["rates"]}
+    assert min(losses, key=losses.get) == table["lr"]
+
+
+def test_stored_cells_are_those_of_the_weights(model):
+    _, choose, report = experiment.parts()
+    chosen, reported = (experiment.correlations(model, part) for part in (choose, report))
+    for name, r in chosen.items():
+        rows = [row for row in stored("character_lstm")["cells"] if row["property"] == name]
+        rows = [row for row in rows if row["network"] == "trained"]
+        best = r.abs().argsort(descending=True)[: experiment.BEST].tolist()
+        assert [row["cell"] for row in rows] == best
+        for row in rows:
+            assert row["chosen"] == pytest.approx(r[row["cell"]].item(), abs=2e-3)
+            assert row["reported"] == pytest.approx(reported[name][row["cell"]].item(), abs=2e-3)
+
+
+def test_properties_follow_the_text():
+    places = experiment.place_in_line(TEXT).tolist()
+    assert places[:7] == [1, 2, 3, 0, 0, 1, 2] and places[-2:] == [5, 0]
+    inside = experiment.inside_name(TEXT).tolist()
+    names = "".join(c for c, i in zip(TEXT, inside, strict=True) if i)
+    assert names == "First ManKING"
+
+
+@torch.no_grad()
+def test_correlations_are_numpys():
+    """Of a cell's values after each character, without the first of each window."""
+    torch.manual_seed(0)
+    model, text = character_lstm.model(), torch.randint(1, 66, (2 * experiment.READ + 1,))
+    W, U, b, b_too = model.recurrence.parameters()
+    cells = []
+    for t, x in enumerate(model.embedding(text[:-1])):
+        if t % experiment.READ == 0:
+            h = c = torch.zeros(character_lstm.D_MODEL)
+        i, f, g, o = (W @ x + U @ h + b + b_too).chunk(4)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+        cells.append(c)
+    kept = np.arange(len(cells)) % experiment.READ >= experiment.SKIPPED
+    places = experiment.place_in_line(experiment.decode(text[:-1])).numpy()[kept]
+    seen = torch.stack(cells).numpy()[kept]
+    wanted = [np.corrcoef(places, column)[0, 1] for column in seen.T]
+    found = experiment.correlations(model, text)["place in the line"]
+    np.testing.assert_allclose(found.numpy(), wanted, atol=1e-4)
