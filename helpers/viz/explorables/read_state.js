@@ -1,15 +1,15 @@
 /* Lecture 1: a passage as an LSTM reads it. Its characters are coloured by one cell of the cell state,
    and below are all cells after one of the characters.
-   config: {text, states: for each cell a string with a digit of base 36 for each character, 17 being
+   config: {lines, states: for each cell a string with a digit of base 36 for each character, 17 being
    0 and 34 the cell's largest size in `most`, next: the likeliest next characters after each
    character and their probabilities, cells: {name: cell} of the buttons, cell, at: character} */
 lamplight.explorable("read_state", (stage, config) => {
   const { html, svg, set, number, slider, choose, status } = lamplight;
-  const { text, states, most, next, cells } = config, n = states.length;
+  const { states, most, next, cells } = config, n = states.length, text = config.lines.join("\n");
   const WIDE = 8, HIGH = 21, TALL = 26, INK = ["#0072b2", "#d55e00"];
   let { cell, at } = config;
   const level = (c, t) => (parseInt(states[c][t], 36) - 17) / 17;
-  const lines = text.split("\n").map((line, i, all) => (i < all.length - 1 ? `${line}↵` : line));
+  const lines = config.lines.map((line, i, all) => (i < all.length - 1 ? `${line}↵` : line));
   const places = lines.flatMap((line, y) => [...line].map((_, x) => [x * WIDE, y * HIGH]));
   const SPAN = Math.max(...lines.map((line) => line.length)) * WIDE + 4;
   const visible = (character) => ({ "\n": "↵", " ": "␣" })[character] ?? character;

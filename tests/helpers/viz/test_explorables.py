@@ -760,7 +760,7 @@ def read_state():
     most = np.abs(CELLS).max(axis=1)
     digits = np.round(17 * CELLS / most[:, None]).astype(int) + 17
     config = {
-        "text": READ_TEXT,
+        "lines": READ_TEXT.split("\n"),
         "states": ["".join(np.base_repr(d, 36).lower() for d in row) for row in digits],
         "most": most.tolist(),
         "next": [[["e", 0.5], ["\n", 0.25], [" ", 0.125]]] * 13,
