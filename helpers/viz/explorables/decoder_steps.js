@@ -25,6 +25,7 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
 
   const chart = svg("svg", { role: "img", style: "max-width:28rem" }), written = svg("g");
   const said = status(), list = html("table", { style: "font-size:.8em" }), grows = html("b");
+  said.style.minHeight = "3.2em";  // so that the picture stays where it is
   /* The source and its lines stay, so that weights move from one token to the next. */
   const begin = (example, at) => {
     ({ source, steps } = example);
@@ -51,11 +52,10 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
   const tell = (t, phase) => {
     const now = steps[t], [best] = now.next, [p, latin, gloss] = best;
     return [
-      `Which source ${unit}s does the decoder need now? Guess, then go on.`,
-      `It attends to the source: ${mix(now)}.`,
-      `The context is the weighted average of the encoder's outputs.`,
-      `Output: ${latin === "−a" ? "the sign that removes the a" : `“${meant(best)}”`}${words && gloss ? `, in Kannada ${latin},` : ""
-      } with probability ${number(p)}.`,
+      `Which source ${unit}s does it need now? Guess.`,
+      `It attends to ${mix(now)}.`,
+      `It averages the encoder's outputs by these weights.`,
+      `${latin === "−a" ? "The sign that removes the a" : `“${meant(best)}”`}${words && gloss ? ` (${latin})` : ""}, probability ${number(p)}.`,
     ][phase - 1];
   };
   const draw = () => {

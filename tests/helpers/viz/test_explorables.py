@@ -1227,7 +1227,7 @@ def test_decoder_steps_agree_with_numpy(play):
         np.testing.assert_allclose([float(n) for n in numbers], look[-1], atol=5.1e-3)
         shown = [float(p) for p in page.locator(".stage td").all_inner_texts()]
         np.testing.assert_allclose(shown, [p for p, *_ in step["next"]], atol=5.1e-3)
-        assert f"Output: “{step['next'][0][2] or '⟨end⟩'}”" in said.inner_text()
+        assert f"output. “{step['next'][0][2] or '⟨end⟩'}”" in said.inner_text()
     assert page.get_by_role("button", name="Next token").is_disabled()
     assert page.get_by_role("button", name="Next step").is_disabled()
 
@@ -1236,14 +1236,13 @@ def test_decoder_steps_name_the_four_steps(play):
     """They can be walked in both directions, and words are told by their meaning."""
     page = play(decoder_steps(open=2))
     said = page.locator("p[role=status]")
-    assert said.inner_text() == "Token 1, attend. It attends to the source: 0.99 · she."
+    assert said.inner_text() == "Token 1, attend. It attends to 0.99 · she."
     for phase in ("context", "output", "ask"):
         page.get_by_role("button", name="Next step").click()
         assert phase in said.inner_text()
-    assert said.inner_text().startswith("Token 2, ask. Which source words does the decoder need")
+    assert said.inner_text().startswith("Token 2, ask. Which source words does it need")
     page.get_by_role("button", name="Back").click()
-    output = "Token 1, output. Output: “she”, in Kannada avaḷu, with probability 0.99."
-    assert said.inner_text() == output
+    assert said.inner_text() == "Token 1, output. “she” (avaḷu), probability 0.99."
     label = page.locator(".stage svg").get_attribute("aria-label")
     assert label == "Source: she called our old dog. Written so far: she"
 
@@ -1289,10 +1288,7 @@ def test_decoder_steps_can_open_on_a_later_token(play):
     """The picture shows what is written until then; playing begins at the beginning."""
     page = play(decoder_steps(open=18))
     said = page.locator("p[role=status]")
-    assert (
-        said.inner_text()
-        == "Token 5, attend. It attends to the source: 0.50 · called + 0.50 · she."
-    )
+    assert said.inner_text() == "Token 5, attend. It attends to 0.50 · called + 0.50 · she."
     page.get_by_role("button", name="Play").click()
     assert said.inner_text().startswith("Token 1, ask.")
 
@@ -1309,7 +1305,7 @@ def test_decoder_steps_write_names_by_letters(play):
     first, figure = names_by_letters()
     page = play(figure)
     said, slider = page.locator("p[role=status]"), page.get_by_role("slider", name="Letter")
-    assert said.inner_text().startswith("Letter 3, attend. It attends to the source: 0.")
+    assert said.inner_text().startswith("Letter 3, attend. It attends to 0.")
     for (name, _, written), example in zip(first["places"], first["decoded"], strict=True):
         page.get_by_role("button", name=name, exact=True).click()
         assert page.locator(".stage svg rect[rx='5']").count() == len(name)
@@ -1330,7 +1326,7 @@ def test_decoder_steps_name_the_sign_without_a_vowel(play):
     page.get_by_role("button", name="egypt").click()
     page.get_by_role("slider", name="Letter").fill("3")
     assert page.locator("p[role=status]").inner_text() == (
-        "Letter 3, output. Output: the sign that removes the a with probability 1.00."
+        "Letter 3, output. The sign that removes the a, probability 1.00."
     )
     assert page.locator(".stage p b").inner_text() == "ig"
 
