@@ -188,7 +188,8 @@ def _different(task: Task, wrong: Difference, diagnostic: str | None, array: str
         return difference(wrong, task.name, hidden=not wrong.in_form)
     if is_other_number_of_results(task, wrong):
         return results(task.name, form(wrong.got, array), task.results)
-    ours = task.harness is not None and wrong.path and isinstance(wrong.path[0], str)
+    labelled = wrong.aspect is Aspect.KEYS or (wrong.path and isinstance(wrong.path[0], str))
+    ours = task.harness is not None and labelled
     if diagnostic and (ours or wrong.shown):  # a name that only the check has, or a table
         return diagnostic
     text = difference(wrong, of=task.results, array=array, labels=task.harness is not None)

@@ -165,7 +165,7 @@ def test_two_mistakes_in_a_training_loop_are_named():
     task = load("training_loop")
     pairs = {pair.whys: pair.answer for pair in task.pairs()}
     whys = [m.why for m in task.mistakes]
-    ours = [next(w for w in whys if words in w) for words in ("Padding is used", "add up", "SGD")]
+    ours = [next(w for w in whys if words in w) for words in ("Padding is used", "add up", "AdamW")]
     for which in ((0, 1), (1, 2)):
         both = tuple(ours[i] for i in which)
         message = grade(task, pairs[both], 0).message

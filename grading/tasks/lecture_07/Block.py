@@ -1,10 +1,11 @@
 """A transformer block, pre-norm and post-norm, from a blank page."""
 
+import numpy as np
 import torch
 from torch import nn
 
 from grading.author import Case, TaskFile
-from grading.feedback.messages import MASK_UNUSED, NORMS_SWAPPED
+from grading.feedback.messages import MASK_UNUSED, NORMS_SWAPPED, TRUTH_SWAPPED
 from grading.tasks.lecture_07.FeedForwardNetwork import FeedForwardNetwork
 from grading.tasks.lecture_07.LayerNorm import LayerNorm
 from helpers.attention import MultiHeadAttention
@@ -279,4 +280,14 @@ def last_norm(args, result):
     rest = (torch.as_tensor(result) - shift) / scale
     if sizes[-1] == "post" and rest.mean(dim=-1).abs().max() > 1e-6:
         return "In post-norm the last step is a norm, but this output is not normalized."
+    return None
+
+
+@task.diagnostic
+def other_mask(args, result):
+    """Whether the result is that of another mask, or of none."""
+    *sizes_state_x, mask = args
+    for other, why in ((None, MASK_UNUSED), (~mask, TRUTH_SWAPPED)):
+        if np.allclose(result, harness(Block, *sizes_state_x, other).detach(), equal_nan=True):
+            return why
     return None

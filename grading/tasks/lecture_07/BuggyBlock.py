@@ -251,12 +251,14 @@ class WithoutStream(InParts):
 
 
 @task.mistake(
-    "In training everything is right. But in evaluation the outputs of the sublayers are scaled "
-    "down. `F.dropout` scales up what it keeps, so this is not needed."
+    "One bug is left: the feed-forward network reads T², the words before the norm. Look at the "
+    "fourth equation."
 )
-class SmallerInEvaluation(InParts):
-    def _drop(self, x):
-        return F.dropout(x, self.dropout) if self.training else x * (1 - self.dropout)
+class FedBeforeTheNorm(InParts):
+    def forward(self, X, mask):
+        """As the model answer, with T2 in the fourth line."""
+        T2 = X + self._attended(X, mask)
+        return self.norm_feed_forward(self.norm_attention(T2) + self._fed(T2))
 
 
 @task.mistake("Now dropout is active in evaluation, and not in training.")

@@ -167,19 +167,20 @@ task.edit(
     "self.register_buffer('bias', torch.zeros(d_model))",
 )
 task.edit(
-    "Scale and shift are initialized with random numbers. They should do nothing at first: 1 and "
-    "0.",
-    "torch.ones(d_model)",
-    "torch.randn(d_model)",
-    "torch.zeros(d_model)",
-    "torch.randn(d_model)",
+    "Mean and variance are computed along axis 1. With three axes these are the words of a text; "
+    "the numbers of one word are along the last axis, −1.",
+    "x.mean(dim=-1, keepdim=True)",
+    "x.mean(dim=1, keepdim=True)",
+    "centred.square().mean(dim=-1, keepdim=True)",
+    "centred.square().mean(dim=1, keepdim=True)",
 )
 task.edit(
-    "There is no shift: only a scale is trained.",
-    "self.bias = nn.Parameter(torch.zeros(d_model))",
-    "self.bias = nn.Parameter(torch.zeros(d_model)).requires_grad_(False)",
-    " + self.bias",
-    "",
+    "Mean and variance are computed over the last two axes, so the words of a text share them. "
+    "Each word has its own.",
+    "x.mean(dim=-1, keepdim=True)",
+    "x.mean(dim=(-2, -1), keepdim=True)",
+    "centred.square().mean(dim=-1, keepdim=True)",
+    "centred.square().mean(dim=(-2, -1), keepdim=True)",
 )
 
 

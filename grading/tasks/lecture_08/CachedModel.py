@@ -220,8 +220,9 @@ class FromZero(InParts):
 
 
 @task.mistake(
-    "The keys have the right positions. But the queries of each piece are rotated as if it were "
-    "at the beginning."
+    "Queries and keys do not fit together: measured from the keys, the queries of each piece are "
+    "where they would be at the beginning. New queries and new keys start at the length of the "
+    "cache, and old keys stay as they are."
 )
 class QueryFromZero(InParts):
     def places(self, start, n):
@@ -613,7 +614,12 @@ def harness(answer, sizes, places, seed, text, steps):
         else:
             name, n = step[1:]
             piece = text.roll(3 * ord(name[0]))[reached[name] : reached[name] + n].clone()
-            logits = readers[name].read(piece)
+            try:
+                logits = readers[name].read(piece)
+            except RuntimeError as error:  # mostly one of sizes, and here it is known which are due
+                due = f"{reached[name] + n} keys in each layer are due here"
+                error.args = (f"{error}: {reached[name]} words read before and {n} new, so {due}",)
+                raise
             if logits is None:
                 raise NotImplementedError
             found.setdefault(name, []).append(torch.as_tensor(logits).clone())

@@ -210,9 +210,11 @@ def log_of_mean(logits, tokens):
     return -p[targets != PAD].mean().log()
 
 
-@task.mistake("This is the perplexity. You need the loss, its logarithm.")
-def perplexity(logits, tokens):
-    return next_token_loss(logits, tokens).exp()
+task.mistake(
+    "Logits and targets were both cut at the beginning, so each word is its own target. The logits "
+    "at a position predict the word after it.",
+    lambda logits, tokens: _mean(logits[:, 1:], tokens[:, 1:], tokens[:, 1:] != PAD),
+)
 
 
 @task.cases

@@ -161,11 +161,14 @@ def in_falling_order(logits, temperature, p):
 
 
 @task.mistake(
-    "The result is in descending order, and the word that crosses p is removed. Entry j has to "
-    "belong to word j, and the words that are kept have to *reach* p."
+    "Softmax runs down the batch, so each *word's* probabilities sum to 1. Each row is a "
+    "distribution of its own: use the last axis."
 )
-def in_falling_order_too_few(logits, temperature, p):
-    return too_few(logits, temperature, p).sort(dim=-1, descending=True).values
+def softmax_down(logits, temperature, p):
+    probabilities = (logits / temperature).softmax(dim=0)
+    falling, order = probabilities.sort(dim=-1, descending=True)
+    needed = falling.cumsum(dim=-1) - falling < p
+    return _divided(probabilities * torch.zeros_like(needed).scatter(-1, order, needed))
 
 
 @task.mistake(

@@ -89,8 +89,13 @@ task.mistake(
     _with(instead=lambda p, q: p),
 )
 task.mistake(
-    "A rejected proposal was replaced by another sample from q, which has just been rejected.",
-    _with(instead=lambda p, q: q),
+    "`instead` has the words that q proposes too *often*. Return those of which something is "
+    "missing: where p is larger than q.",
+    _with(
+        instead=lambda p, q: torch.where(
+            (p == q).all(-1, True), p, _missing(q, p) / _missing(q, p).sum(-1, True).clamp(min=1e-9)
+        )
+    ),
 )
 task.mistake(
     "The absolute value also counts words that q proposes *too often*. Use only what is missing.",
@@ -106,7 +111,7 @@ task.mistake(
 def over_batch(p, q):
     accept, _ = speculative_sampling(p, q)
     missing = _missing(p, q)
-    return accept, missing / missing.sum().clamp(min=1e-300)
+    return accept, torch.where(missing.sum() > 1e-12, missing / missing.sum().clamp(min=1e-12), p)
 
 
 @task.mistake(
@@ -210,9 +215,9 @@ def both_edges(p, q):
 
 
 task.mistake(
-    "The final distribution is right. But nothing is ever accepted, so the cheap model is of no "
-    "use.",
-    lambda p, q: (torch.zeros_like(p), p),
+    "`instead` is a softmax, which gives every word some probability, also those of which nothing "
+    "is missing. Divide by the sum.",
+    _with(instead=lambda p, q: _missing(p, q).softmax(dim=-1)),
 )
 task.mistake(
     "p and q are swapped: this would turn proposals of p into words of q.",

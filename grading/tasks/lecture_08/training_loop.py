@@ -192,9 +192,10 @@ task.edit(
     '["lr"] *= share',
 )
 task.edit(
-    "Each step has the rate of the next one. Step 0 is the first.",
-    "(t + 1) / warmup, (steps - t)",
-    "(t + 2) / warmup, (steps - t - 1)",
+    "The weights never change: the gradients are set to zero between `backward` and `step`, or a "
+    "step is missing.",
+    "        optimizer.zero_grad()\n        loss.backward()\n",
+    "        loss.backward()\n        optimizer.zero_grad()\n",
 )
 task.edit(
     "Each step creates a new optimizer, so Adam's averages are lost each time.",
@@ -202,7 +203,9 @@ task.edit(
     "        optimizer = torch.optim.Adam(model.parameters(), lr=lr * share)\n"
     "        optimizer.zero_grad()\n",
 )
-task.edit("This is SGD. The task asks for Adam.", "optim.Adam(", "optim.SGD(")
+task.edit(
+    "The larger of the two factors is used. Take the smaller.", "share = min(", "share = max("
+)
 task.edit(
     "This is AdamW, which also shrinks the weights. The task asks for Adam.",
     "optim.Adam(",
@@ -313,6 +316,8 @@ def first_wrong(args, result):
         return f"You returned {len(losses)} losses for {len(args[2])} batches."
     for t, (came, want) in enumerate(zip(losses, right["losses"], strict=True)):
         if abs(came - want) > 1e-4 * (1 + abs(want)):
+            if t == 0 and _own_targets(args, came):
+                return "In the first loss each word is its own target. Predict the *next* word."
             before = " No step comes before it: look at the loss itself." if t == 0 else ""
             return f"The first wrong loss is that of step {t}: {came:.4f}, not {want:.4f}.{before}"
     if not result["training mode while it learns"]:
@@ -320,3 +325,13 @@ def first_wrong(args, result):
     if result["training mode afterwards"]:
         return "The losses are right. But the model is still in training mode afterwards."
     return "All losses are right. But the weights after the last step are not."
+
+
+def _own_targets(args, came):
+    """Whether this is the loss of predicting the words that were read, or all but one of them."""
+    table, readout, texts = args[0], args[1], args[2][0]
+    for part in (texts, texts[:, 1:], texts[:, :-1]):
+        logits = (table[part] @ readout).flatten(0, 1)
+        if abs(came - F.cross_entropy(logits, part.flatten(), ignore_index=0).item()) < 1e-6:
+            return True
+    return False

@@ -162,10 +162,23 @@ def ended_first(step, n_beams, longest):
     return next((words for words in places if words[-1] == END), places[0])
 
 
-task.mistake(
-    "One beam too many is kept.",
-    lambda step, n_beams, longest: _search(step, n_beams + 1, longest),
+@task.mistake(
+    "Sentences that have ended are dropped from the pool. They stay in it as they are, so that the "
+    "others have to be more probable than they."
 )
+def dropped(step, n_beams, longest):
+    kept = [([], 0.0)]
+    for _ in range(longest):
+        pool = [
+            ([*words, w], total + more)
+            for words, total in kept
+            if words[-1:] != [END]
+            for w, more in enumerate(step(words).tolist())
+        ]
+        kept = sorted(pool, key=lambda x: -x[1])[:n_beams]
+    return kept[0][0]
+
+
 task.mistake(
     "END was removed. It belongs to the sentence: without it, the sentence is not finished.",
     lambda step, n_beams, longest: [w for w in beam_search(step, n_beams, longest) if w != END],
@@ -193,10 +206,24 @@ task.mistake(
     "The logarithms were multiplied. Probabilities are multiplied, and their logarithms added.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, start=1.0, joined=operator.mul),
 )
-task.mistake(
-    "Of the remaining sentences this is the *least* probable one. Take the most probable one.",
-    lambda step, n_beams, longest: _search(step, n_beams, longest, place=-1),
+
+
+@task.mistake(
+    "A sentence that ends leaves the beams for a list of its own, and at the end the best one of "
+    "that list wins, even if another sentence is more probable. Keep it in the pool."
 )
+def list_of_ended(step, n_beams, longest):
+    kept, done = [([], 0.0)], []
+    for _ in range(longest):
+        pool = [
+            ([*words, w], total + more)
+            for words, total in kept
+            for w, more in enumerate(step(words).tolist())
+        ]
+        best = sorted(pool, key=lambda x: -x[1])[:n_beams]
+        done += [x for x in best if x[0][-1] == END]
+        kept = [x for x in best if x[0][-1] != END]
+    return max(done or kept, key=lambda x: x[1])[0]
 
 
 @task.mistake(
@@ -293,3 +320,15 @@ def cases(seed):
             )
         )
     return found
+
+
+@task.diagnostic
+def length(args, result):
+    """Whether the sentence is longer than it can be."""
+    longest = args[-1]
+    if len(result) > longest + 1:
+        return (
+            f"This sentence has {len(result)} words, but at most {longest} are possible. Do the "
+            "continuations share one list? `append` and `+=` change a list in place."
+        )
+    return None

@@ -163,7 +163,7 @@ def softmax_down(x, memory, lengths, W_query, W_key, W_value):
 def softmax_over_queries(x, memory, lengths, W_query, W_key, W_value):
     mask = _words(memory, lengths)
     scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
-    weights = scores.masked_fill(~mask, -1e9).softmax(dim=-2) * mask
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-2)
     return weights @ memory @ W_value, weights
 
 
@@ -295,3 +295,15 @@ def cases(seed):
         note = f"{T_q} target words, sources of {', '.join(map(str, lengths.tolist()))} words"
         found.append(Case((x, memory, lengths, *matrices), note, kind="ordinary cases"))
     return found
+
+
+@task.diagnostic
+def for_each_query(args, result):
+    """Whether there is a context vector for each word of the target."""
+    came, (T_q, T_k) = len(result[0][0]), (args[0].shape[1], args[1].shape[1])
+    if came == T_k != T_q:
+        return (
+            f"There are {T_k} context vectors, one for each word of the source. But the {T_q} "
+            "words of the target ask: queries come from `x`, keys and values from `memory`."
+        )
+    return None

@@ -132,8 +132,8 @@ def ignored_read(sentences):
 
 
 @task.mistake(
-    "In shorter sentences END is part of the input: the last *column* was removed, but END of a "
-    "short sentence is elsewhere. Cut each sentence before you pad it."
+    "In shorter sentences END is part of the input, but nothing is generated after it. (If you "
+    "removed the last *column*: END of a short sentence is elsewhere. Cut before you pad.)"
 )
 def end_is_read(sentences):
     whole = [_joined(START, s, END) for s in sentences]

@@ -109,10 +109,9 @@ task.edit(
     "first + longest + 1",
 )
 task.edit(
-    "Spans may have one word less than `longest` here. From position 3 to position 5 there are "
-    "three words.",
-    "first + longest",
-    "first + max(longest - 1, 1)",
+    "A span is chosen only if its sum is above 0. All logits may be negative: start with −∞.",
+    '-float("inf"), None',
+    "0.0, (1, 1)",
 )
 task.edit(
     "Spans of `longest` words are never tried: `range` stops before its end. From position 3 to "
@@ -137,7 +136,7 @@ task.edit(
     "min(first + longest, n_words - 1)",
 )
 task.edit(
-    "A span is chosen only if its sum is above 0. All logits may be negative: start with −∞.",
+    "No span is found where all sums are below 0, and the result is None: start with −∞.",
     '-float("inf")',
     "0.0",
 )
@@ -198,7 +197,7 @@ def cases(seed):
     end = torch.tensor([9.0, 2.5, 2.2, 0.0, -1.0, 5.0], dtype=torch.float64)
     found = [Case((start, end, 5, 3), "the example of the statement", kind="ordinary cases")]
     for n_words, T, longest in ((7, 9, 2), (10, 13, 3), (6, 6, 4), (12, 14, 1), (9, 12, 8)):
-        for _ in range(3):
+        for _ in range(3 if longest > 1 else 1):
             rows = 2 * torch.randn(2, T, generator=generator, dtype=torch.float64)
             rows[:, 0] += 3
             rows[:, n_words:] += 4
@@ -211,6 +210,7 @@ def cases(seed):
         note = f"{n_words} words and {T - n_words} pad tokens, at most {longest} words"
         found.append(Case((rows[0], rows[1], n_words, longest), note, kind="ordinary cases"))
     low = -3 - torch.rand(2, 8, generator=generator, dtype=torch.float64)
+    low[:, 1] -= 1  # so that (1, 1), with which a search may begin, is not the best
     found.append(Case((low[0], low[1], 7, 3), "all logits are negative", kind="edge cases"))
     return found
 

@@ -82,7 +82,8 @@ task.edit(
     "torch.ones_like(has_answer), span_right",
 )
 task.edit(
-    "Among equals this takes the largest threshold. Take the smallest.",
+    "Among equals a threshold that is tried later wins. Let only a *better* one replace the best "
+    "so far, and try the smallest first.",
     ".item() > best",
     ".item() >= best",
 )
@@ -141,9 +142,10 @@ def cases(seed):
         noise = torch.randn(n, generator=generator, dtype=torch.float64)
         unsure = torch.where(has, torch.where(right, -2.0, 1.0), 1.0)  # wrong spans are unsure ones
         found.append(Case((noise + unsure, right, has), f"{n} questions", kind="ordinary cases"))
-    margins = torch.tensor([1.0, 0.0, 3.0]) + torch.randn(1, generator=generator)
-    has, right = torch.tensor([True, True, False]), torch.tensor([False, True, False])
-    note = "the first two thresholds are equally good"
+    margins = torch.tensor([2.0, 0.0, 3.0, 1.0, 4.0]) + torch.randn(1, generator=generator)
+    has = torch.tensor([True, True, True, True, False])
+    right = torch.tensor([False, True, False, False, False])
+    note = "the first four thresholds are equally good"
     found.append(Case((margins.double(), right, has), note, kind="ordinary cases"))
     return found
 

@@ -206,7 +206,7 @@ def cases(seed):
     ]
     found.append(
         Case(
-            (["the", "a", "key"], ["A", "The", "red", "key"]),
+            (["the", "an", "key"], ["An", "The", "a", "red", "key"]),
             "two articles in a row",
             kind="ordinary cases",
         )

@@ -129,7 +129,8 @@ def cases(seed):
     ]
     for batch, T_q, T_k, n_words in ((3, 4, 7, 5), (2, 5, 3, 9), (4, 2, 9, 6)):
         scores = torch.randn(batch, T_q, T_k, generator=generator, dtype=torch.float64)
-        source = torch.randint(1, n_words, (batch, T_k), generator=generator)
+        source = torch.randint(n_words, (batch, T_k), generator=generator)
+        source[0, 0] = 0  # an id like the others
         found.append(
             Case((scores.softmax(dim=-1), source, n_words), f"{batch} texts", kind="ordinary cases")
         )

@@ -120,14 +120,11 @@ def words_not_sentences(weights, sentence, k):
 
 
 @task.mistake(
-    "This takes the sentence of the word that receives most. Take the mean over all words of a "
-    "sentence."
+    "Only the attention from a sentence to its own words was counted. Words receive from *all* "
+    "words, including those of other sentences."
 )
-def by_best_word(weights, sentence, k):
-    looked = weights.sum(dim=0)
-    n = int(sentence.max()) + 1
-    best = [looked[sentence == i].max().item() for i in range(n)]
-    return sorted(sorted(range(n), key=lambda i: -best[i])[:k])
+def from_itself_only(weights, sentence, k):
+    return extract_by_attention(weights * (sentence[:, None] == sentence), sentence, k)
 
 
 @task.mistake("Order and length are right now, but the sums still run along the given axis.")
@@ -177,9 +174,18 @@ def cases(seed):
     for lengths, k in (([3, 6, 2, 4], 2), ([5, 2, 7, 3, 4], 3), ([4, 3, 6], 1), ([6, 2, 5], 5)):
         sentence = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths))
         T = len(sentence)
-        liked = 2 * torch.randn(len(lengths), generator=generator, dtype=torch.float64)[sentence]
-        scores = torch.randn(T, T, generator=generator, dtype=torch.float64) + liked
+        while True:
+            liked = torch.randn(len(lengths), generator=generator, dtype=torch.float64)[sentence]
+            scores = torch.randn(T, T, generator=generator, dtype=torch.float64) + 2 * liked
+            args = scores.softmax(dim=-1), sentence, k
+            by_sum = scores.softmax(dim=-1).sum(dim=0) * sentence.bincount()[sentence]
+            others = (
+                extract_by_attention(by_sum.expand(T, -1), sentence, k),
+                from_itself_only(*args),
+            )
+            if k != 2 or (others[0] != others[1] != extract_by_attention(*args)):
+                break
         note = f"{len(lengths)} sentences, k = {k}"
         kind = "edge cases" if k > len(lengths) else "ordinary cases"
-        found.append(Case((scores.softmax(dim=-1), sentence, k), note, kind=kind))
+        found.append(Case(args, note, kind=kind))
     return found

@@ -54,7 +54,7 @@ def by_loop(said, right, told):
 def with_repeats(said, right, told):
     return [
         sum(word in right for word in said),
-        sum(word not in said for word in set(right)),
+        sum(word not in said for word in right),
         sum(word in told and word not in right for word in said),
         sum(word not in told for word in said),
     ]
@@ -155,9 +155,11 @@ def cases(seed):
         said += said[:2]
         draw.shuffle(said)
         told = right + other
-        if n in (5, 4):  # a fact of the news that is told twice
-            right, told = [*right, right[0]], [*told, right[0]]
+        if n in (5, 4):  # facts of the news that are told twice: one that is lost, and one kept
+            twice = [next(w for w in right if w not in said), next(w for w in right if w in said)]
+            right, told = right + twice, told + twice
         draw.shuffle(told)
         note = f"{len(said)} words with repeats" if n else "a summary without facts"
+        note += ", facts of the news that are told twice" if n in (5, 4) else ""
         found.append(Case((said, right, told), note, kind="ordinary cases"))
     return found

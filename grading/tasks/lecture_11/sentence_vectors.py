@@ -102,18 +102,17 @@ def first_text(x, sentence, n):
     return sentence_vectors(x, sentence[:1].expand_as(sentence), n)
 
 
-@task.mistake("Each sentence has the maximum of its entries. Take the mean.")
-def largest(x, sentence, n):
-    here = (sentence[:, None] == torch.arange(n)[:, None])[..., None]
-    top = x[:, None].masked_fill(~here, -torch.inf).amax(dim=2)
-    return torch.where(here.any(dim=2), top, 0.0)
-
-
-@task.mistake("This is the first word of each sentence. Take the mean over its words.")
-def first_word(x, sentence, n):
-    here = (sentence[:, None] == torch.arange(n)[:, None]).to(x.dtype)
-    first = here * (here.cumsum(dim=-1) == 1)
-    return first @ x
+task.edit(
+    "The numbers of words have lost their axis, so they divide along the wrong one, or raise an "
+    "error. Keep it: `keepdim=True`.",
+    "keepdim=True",
+    "keepdim=False",
+)
+task.edit(
+    "The number of words is that of the first text. Each text has its own.",
+    "sizes = here.sum(",
+    "sizes = here[:1].sum(",
+)
 
 
 @task.cases

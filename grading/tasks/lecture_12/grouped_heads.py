@@ -90,11 +90,12 @@ task.edit(
     "v[:1].expand(len(q), -1, -1)",
 )
 task.edit(
-    "All heads use the mean of the shared keys and values.",
-    KEYS,
-    "k.mean(dim=0, keepdim=True).expand(len(q), -1, -1)",
-    VALUES,
-    "v.mean(dim=0, keepdim=True).expand(len(q), -1, -1)",
+    "The offset of the mask has the wrong sign. The queries are the *last* words, T_k − T_q "
+    "positions after the first key.",
+    "~causal_mask(q.shape[1], k.shape[1])",
+    "~torch.ones(q.shape[1], k.shape[1]).tril(q.shape[1] - k.shape[1]).bool()",
+    "-torch.inf",
+    "-1e9",
 )
 task.edit(
     "The triangle of the mask begins at the first key. The queries are the *last* words, so the "

@@ -153,10 +153,11 @@ def cases(seed):
     found = []
     for batch, T, n_heads, d_v, head in ((2, 3, 2, 2, 1), (3, 4, 3, 2, 0), (4, 2, 4, 3, 2)):
         width = n_heads * d_v
+        d_model = 8 if d_v == 3 else width
         note = f"head {head} of {n_heads}"
         found.append(
             Case(
-                (draw(batch, T, width) + 1, draw(width, width), n_heads, head),
+                (draw(batch, T, width) + 1, draw(d_model, width), n_heads, head),
                 note,
                 kind="ordinary cases",
             )

@@ -87,8 +87,8 @@ task.edit(
     "torch.randn(d_out, rank, dtype",
 )
 task.edit(
-    "A and B are both initialized with zeros. Then the gradient of each is zero, and nothing is "
-    "ever learned.",
+    "A is initialized with zeros. If B is, too, the gradient of each is zero, and nothing is ever "
+    "learned.",
     "torch.randn(rank, d_in, dtype=linear.weight.dtype) / d_in**0.5",
     "torch.zeros(rank, d_in, dtype=linear.weight.dtype)",
 )
@@ -177,13 +177,14 @@ def harness(answer, weight, bias, A, B, alpha, x):
     if fresh is None:
         return None
     trained = sorted(name for name, p in parameters.items() if p.requires_grad)
-    spread = bool(adapter.A.detach().abs().max() > 0)
+    spread = [bool(part.detach().abs().max() > 0) for part in (adapter.A, adapter.B)]
     with torch.no_grad():
         adapter.A.copy_(A)
         adapter.B.copy_(B)
     return {
         "what is trained": trained,
-        "some number of a new A is not zero": spread,
+        "some number of a new A is not zero": spread[0],
+        "some number of a new B is not zero": spread[1],
         "dtypes of A and B": [str(adapter.A.dtype), str(adapter.B.dtype)],
         "1 output of a new adapter": fresh.detach(),
         "2 output with other A and B": adapter(x).detach(),
@@ -218,8 +219,29 @@ def what_is_trained(args, result):
         return "Nothing is trained: make A and B `nn.Parameter`s."
     if came != ["A", "B"]:
         return f"These parameters are trained: {', '.join(came)}. Only A and B should be."
-    if not result["some number of a new A is not zero"]:
-        return "All numbers of a new A are zero."
+    a, b = (result[f"some number of a new {name} is not zero"] for name in "AB")
+    if b and not a:
+        return "A begins with zeros and B with random numbers. It is the other way round."
+    return None if a else "All numbers of a new A are zero."
+
+
+@task.diagnostic
+def how_much(args, result):
+    """Whether a new adapter changes nothing, and by which factor an update is wrong."""
+    weight, bias, A, B, alpha, x = args
+    base, update = x @ weight.T + bias, x @ A.T @ B.T
+    fresh, out = (
+        torch.as_tensor(result[key])
+        for key in ("1 output of a new adapter", "2 output with other A and B")
+    )
+    if fresh.shape != base.shape or out.shape != base.shape:
+        return None
+    if not result["some number of a new B is not zero"] and not torch.allclose(fresh, base):
+        return "While B is zero, an adapter must return just what `linear(x)` returns."
+    factor = float(((out - base) * update).sum() / update.square().sum())
+    if torch.allclose(out, base + factor * update) and abs(factor - alpha / len(A)) > 1e-6:
+        due = f"alpha is {alpha:g} and the rank is {len(A)}, so it should be {alpha / len(A):g}"
+        return f"The update B A x is multiplied by {factor:.4g}; {due}."
     return None
 
 

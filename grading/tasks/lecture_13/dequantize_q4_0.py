@@ -94,9 +94,9 @@ task.edit(
     "torch.cat([low, high], dim=1)",
 )
 task.edit(
-    "`blocks` is a tensor, which has no `copy`. Look for the method that makes bytes adjacent.",
-    "contiguous()",
-    "copy()",
+    "The scale's two bytes were read as a bfloat16. They are a float16.",
+    "torch.float16",
+    "torch.bfloat16",
 )
 task.edit(
     "The scale's two bytes were read as two numbers. Together they are one float16: "

@@ -122,3 +122,27 @@ def cases(seed):
         Case((draw(5, 9, 2), 2), "the pad token has id 2", kind="ordinary cases"),
         Case((alone, 0), "no padding", kind="edge cases"),
     ]
+
+
+@task.diagnostic
+def what_is_off(args, result):
+    """The first property of positions or mask that is not as it should be."""
+    tokens, pad_id = args
+    positions, mask = (torch.as_tensor(part) for part in result)
+    batch, T = tokens.shape
+    if positions.shape != (batch, T) or mask.shape != (batch, T, T):
+        return None
+    for i, row in enumerate(tokens):
+        pads, (own, seen) = row == pad_id, (positions[i], mask[i])
+        first = int(pads.sum())
+        if own[pads].any():
+            return f"Row {i}: a pad token has position {int(own[pads].max())}; it should have 0."
+        if own[first:].tolist() != list(range(T - first)):
+            return f"Row {i}: the text has the positions {own[first:].tolist()}; count from 0."
+        if seen[first:, :first].any():
+            return f"Row {i}: a token of the text attends to padding."
+        if seen[first:].triu(first + 1).any():
+            return f"Row {i}: a token attends to one that comes after it."
+        if not seen.diagonal()[first:].all():
+            return f"Row {i}: a token does not attend to itself."
+    return None

@@ -123,10 +123,9 @@ task.edit(
     "(x @ W_out.T).softmax(dim=-1)",
 )
 task.edit(
-    "This is the proportion of texts in which the right token has the larger logit. Return the "
-    "mean logit difference.",
-    "margins.mean(dim=1)",
-    "(margins > 0).double().mean(dim=1)",
+    "`eps` is added to the square root. It belongs under it.",
+    "torch.sqrt(mean_square + eps)",
+    "(torch.sqrt(mean_square) + eps)",
 )
 
 
@@ -137,13 +136,12 @@ def right_alone(stream, weight, eps, W_out, right, wrong):
     return (x @ W_out.T)[:, torch.arange(len(right)), right].mean(dim=1)
 
 
-@task.mistake(
-    "This is what each layer *adds* to the logit difference. The lens decodes the whole residual "
-    "stream after each layer."
+task.edit(
+    "`stream[:, -1]` is the last *text*: the axes are layers, texts and tokens. Read the last "
+    "token of each text.",
+    "stream[:, :, -1]",
+    "stream[:, -1]",
 )
-def differences(stream, weight, eps, W_out, right, wrong):
-    found = logit_lens(stream, weight, eps, W_out, right, wrong)
-    return torch.cat([found[:1], found[1:] - found[:-1]])
 
 
 @task.cases

@@ -105,14 +105,16 @@ task.edit(
     "scale = most - least",
 )
 task.edit(
-    "The numbers run backwards: 0 stands for the *smallest* weight.",
-    "(weights - least[:, None])",
-    "(most[:, None] - weights)",
+    "The range is symmetric around 0 here. It reaches from the smallest weight of a block to its "
+    "largest.",
+    "weights.amin(dim=1), weights.amax(dim=1)",
+    "-weights.abs().amax(dim=1), weights.abs().amax(dim=1)",
 )
 task.edit(
-    "The smallest weight was used without its sign.",
-    "weights.amin(dim=1), weights",
-    "weights.abs().amin(dim=1), weights",
+    "A block of equal weights has the scale 0. You returned the number that only avoids dividing "
+    "by 0.",
+    "return scale, least",
+    "return step, least",
 )
 
 

@@ -256,6 +256,10 @@ def first_fact(args, result):
     right = harness(Adder, *args)
     for fact, want in right.items():
         if fact in result and result[fact] != want:
+            if fact == "trainable parameters":
+                return _parts(args, result[fact], want)
+            if fact == "rows that sum to 1":
+                return "The rows of the output sum to 1. Return logits, without softmax."
             return f"“{fact.capitalize()}” is {result[fact]}; expected {want}."
     return None
 
@@ -276,3 +280,15 @@ def cases(seed):
         note = f"n = {n}, {n_layers} layers of width {d_model} with {n_heads} heads"
         found.append(Case((n, d_model, n_layers, n_heads, tokens), note, kind="ordinary cases"))
     return found
+
+
+def _parts(args, came, want):
+    """How many parameters each part has, and by how many the model differs."""
+    n, d_model = args[:2]
+    table, positions, output = 12 * d_model, (3 * n + 2) * d_model, 12 * d_model + 12
+    off = f"{abs(came - want)} too {'many' if came > want else 'few'}"
+    return (
+        f"The model has {came} parameters, {off}. The table of tokens has {table}, that of "
+        f"positions {positions}, the output layer {output} with its biases, and the stack "
+        f"{want - table - positions - output} with its final norm."
+    )

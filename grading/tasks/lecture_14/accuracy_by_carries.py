@@ -67,9 +67,9 @@ task.edit(
     "10 ** (n - 1 - place)",
 )
 task.edit(
-    "You count whether there was any carry, not how many.",
-    "carries = carries + carry",
-    "carries = torch.maximum(carries, carry)",
+    "A position carries from 10 on. Here it carries only above 10.",
+    " + carry) // 10",
+    " + carry > 10).long()",
 )
 task.edit(
     "The second column holds the wrong answers. It should hold all of them.",
@@ -124,3 +124,14 @@ def cases(seed):
     answers = a + b + torch.tensor([0, 0, 1 + seed % 2])
     found.append(Case((a, b, answers, 3), "three sums, no carry in any", kind="edge cases"))
     return found
+
+
+@task.diagnostic
+def columns(args, result):
+    """Whether rows and columns, or right and wrong, are exchanged."""
+    right = accuracy_by_carries(*args).numpy()
+    if result.shape == right.T.shape != right.shape:
+        return "There is a column for each number of carries. Return a *row* for each."
+    if result.shape == right.shape and (result[:, 0] == right[:, 1] - right[:, 0]).all():
+        return "The first column counts the *wrong* answers."
+    return None

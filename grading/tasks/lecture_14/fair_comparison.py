@@ -84,16 +84,11 @@ task.edit(
 )
 
 
-@task.mistake(
-    "All models were compared at one rate, the best one of the first model. Each model "
-    "needs its own rate."
+task.edit(
+    "A rate is chosen only if its mean is above 0. Results may be negative: start with −∞.",
+    "-math.inf, None",
+    "0.0, rates[0]",
 )
-def one_rate(trial, models, rates, search_seeds, seeds):
-    first = fair_comparison(trial, models[:1], rates, search_seeds, [])[models[0]]["rate"]
-    return {
-        model: {"rate": first, "tests": [trial(model, first, seed)[1] for seed in seeds]}
-        for model in models
-    }
 
 
 @task.mistake(
@@ -215,7 +210,7 @@ def cases(seed):
     )
     for n_models, rates, n_search, n_seeds, edge, note in (
         (2, four, 2, 3, None, "two models, four rates"),
-        (3, five, 3, 2, None, "three models, five rates"),
+        (3, five, 3, 2, None, "three models, five rates, negative validation results"),
         (2, four, 2, 3, "ties", "two rates with equal validation results"),
         (2, larger, 2, 4, "failures", "some runs failed (NaN)"),
     ):
@@ -224,6 +219,8 @@ def cases(seed):
         while True:
             validation = (torch.rand(shape, generator=generator) * 64).round() / 64
             test = (torch.rand(shape, generator=generator) * 64).round() / 64
+            if n_models == 3:
+                validation = validation - 1.25  # such as the negative of a loss
             if edge == "ties":
                 validation = validation.clamp(max=0.875)
                 validation[:, 1:3] = 0.9375

@@ -41,6 +41,13 @@ def by_mask(tokens, n):
     return tokens[:, :-1], torch.where(asked, tokens[:, 1:], -100)
 
 
+task.edit(
+    "There is no shift: each position must predict the token that it reads, `=` among them.",
+    "tokens[:, 1:].clone()",
+    "tokens[:, :-1].clone()",
+)
+
+
 @task.mistake(
     "Each position must predict the token that it reads, because there is no shift. A model that "
     "copies its input would have a loss of 0."
@@ -99,13 +106,6 @@ def rolled(tokens, n):
     targets = tokens.roll(-1, 1)
     targets[:, : 2 * n + 1] = IGNORE_INDEX
     return tokens, targets
-
-
-@task.mistake("The positions of the targets fit three digits only. They depend on n.")
-def for_three(tokens, n):
-    targets = tokens[:, 1:].clone()
-    targets[:, :7] = IGNORE_INDEX
-    return tokens[:, :-1], targets
 
 
 @task.harness

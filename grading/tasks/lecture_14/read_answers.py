@@ -70,12 +70,12 @@ task.edit(
 
 
 @task.mistake(
-    "The first digit of the answer is left out. A sum of two n-digit numbers may have n + 1 digits."
+    "Only the last n tokens are read. A sum of two n-digit numbers may have n + 1 digits."
 )
 def one_too_few(tokens, n, reverse):
-    tokens = tokens.clone()
-    tokens[:, 3 * n + 2 if reverse else 2 * n + 2] = 0
-    return read_answers(tokens, n, reverse)
+    answer = tokens[:, -n:].flip(1) if reverse else tokens[:, -n:]
+    number = (answer * 10 ** torch.arange(n - 1, -1, -1)).sum(dim=1)
+    return number.masked_fill((answer > 9).any(dim=1), -1)
 
 
 @task.cases
@@ -96,3 +96,21 @@ def cases(seed):
     tokens[0, 9], tokens[1, 8], tokens[3, -4:] = 11, 10, 11
     found.append(Case((tokens, 3, True), "answers with a + or = in them", kind="edge cases"))
     return found
+
+
+@task.diagnostic
+def rows(args, result):
+    """Whether a sign was read as a digit, or rows were reversed instead of digits."""
+    tokens, n, reverse = args
+    right = read_answers(tokens, n, reverse)
+    if len(result) != len(right):
+        return None
+    for i, (came, want) in enumerate(zip(result.tolist(), right.tolist(), strict=True)):
+        if want == -1 != came:
+            signs = sorted(
+                {"+=0"[int(token) - 10] for token in tokens[i, 2 * n + 2 :] if token > 9}
+            )
+            return f"The answer of row {i} holds {' and '.join(signs)}, so it is not a number: −1."
+    if reverse and torch.equal(torch.as_tensor(result), read_answers(tokens.flip(0), n, False)):
+        return "The rows of the batch are in reverse order, not the digits of each: `flip(1)`."
+    return None

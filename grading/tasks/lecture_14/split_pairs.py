@@ -78,7 +78,7 @@ task.edit(
     "with_replacement=False",
 )
 task.edit(
-    "There is no random order: the last questions are the test, with large numbers only.",
+    "There is no random order, so one part has small numbers and another has large ones.",
     "questions = questions[order]",
     "questions = questions + 0 * order[:, None]",
 )
@@ -187,9 +187,10 @@ def first_fact(args, result):
 def cases(seed):
     """A small table, and larger ones."""
     found = []
-    for size, n_validation, n_test in ((12, 10, 16), (20, 40, 30), (31, 50, 80)):
+    for size, n_validation, n_test in ((12, 10, 16), (20, 40, 30), (31, 50, 80), (9, 0, 12)):
         shift = (7 * seed + 3 * size) % 5
-        args = size + shift, n_validation + shift, n_test + 2 * shift, 10 * seed + size
+        n_validation += shift if n_validation else 0
+        args = size + shift, n_validation, n_test + 2 * shift, 10 * seed + size
         note = f"numbers below {args[0]}, {args[1]} and {args[2]} questions set aside"
         found.append(Case(args, note, kind="ordinary cases"))
     return found

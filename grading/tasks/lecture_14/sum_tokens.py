@@ -100,11 +100,10 @@ task.edit(
     "[digits(a, n), equals, digits(b, n), plus, answer]",
 )
 task.edit(
-    "The digits of the question are in the wrong order: hundreds first, units last.",
+    "The digits are in the wrong order: all numbers begin with the units. Largest power first; "
+    "only the answer is reversed, and only if `reverse` is True.",
     "torch.arange(width - 1, -1, -1)",
     "torch.arange(width)",
-    "if reverse:",
-    "if not reverse:",
 )
 
 

@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -220,8 +221,8 @@ def cases(seed):
             2,
             2,
             0.1,
-            (0.1, 0.6, 0.3, 0.5),
-            "a second rise after the best",
+            (-0.9, -0.4, -0.7, -0.5),
+            "negative scores, a second rise after the best",
             "ordinary cases",
         ),
         (6, 4, 3, 5, 4, 3, 4, 0.05, (0.2, 0.9, 0.5, 0.9), "the best comes twice", "edge cases"),
@@ -246,4 +247,17 @@ def what_is_wrong(args, result):
     for fact, want in right.items():
         if fact not in ("table", "lm_head") and result[fact] != want:
             return f"“{fact.capitalize()}” is {result[fact]}; expected {want}."
-    return "All measurements are right. But the weights at the end are not."
+    return f"All measurements are right. But the weights at the end are {_whose(args, result)}."
+
+
+def _whose(args, result):
+    """Of which measurement the weights at the end are, if of any."""
+    *rest, scores, every = args
+    if np.allclose(result["table"], args[0]):
+        return "those from before the training"
+    for number in range(len(scores)):
+        best = [float(i == number) for i in range(len(scores))]
+        other = harness(train_keep_best, *rest, best, every)
+        if np.allclose(result["table"], other["table"], atol=1e-6):
+            return f"those of measurement {number + 1}, with the score {scores[number]:g}"
+    return "not right: look at the learning rates, the gradients and the batches"
