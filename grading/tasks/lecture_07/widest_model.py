@@ -177,15 +177,9 @@ def count_of_the_next(budget, n_blocks, n_heads, vocab, tied):
     return d, _count(d + n_heads, n_blocks, vocab, tied)
 
 
-@task.mistake(
-    "The solution of the equation was rounded to the nearest multiple of `n_heads`. If that is the "
-    "one above, the model has too many parameters."
+task.mistake(
+    "The two matrices of the feed-forward network have biases, too.", _widest(_off(blocks=-5))
 )
-def to_the_nearest(budget, n_blocks, n_heads, vocab, tied):
-    a, b = 12 * n_blocks, 13 * n_blocks + 2 + vocab * (2 - tied)
-    root = (math.sqrt(b * b + 4 * a * budget) - b) / (2 * a)
-    d = round(root / n_heads) * n_heads
-    return d, _count(d, n_blocks, vocab, tied)
 
 
 task.mistake(
@@ -240,7 +234,8 @@ def what_is_odd(args, result):
         return f"d_model = {d} cannot be split into {n_heads} heads."
     right = _count(d, n_blocks, vocab, tied)
     if count != right:
-        return f"A model with d_model = {d} does not have {count:,} parameters."
+        off = f"{abs(count - right):,} too {'many' if count > right else 'few'}"
+        return f"A model with d_model = {d} does not have {count:,} parameters: {off}."
     if right > budget:
         return f"With d_model = {d} it has {right:,} parameters: more than {budget:,}."
     return f"The count for d_model = {d} is right. But a wider model fits, too."

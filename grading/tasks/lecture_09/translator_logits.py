@@ -126,10 +126,10 @@ task.edit(
     "source == 0",
 )
 task.edit(
-    "Positions were added to the *memory*, which already has them from the source words. The "
-    "target words are the ones without positions.",
-    PLACES,
-    'memory = parts["positions"].embed(memory)',
+    "The target's embeddings are multiplied by √d_model, as in the language model of Lecture 8. "
+    "These parts use them as they are.",
+    'parts["write"](begun)',
+    'parts["write"](begun) * parts["write"].embedding_dim ** 0.5',
 )
 task.edit(
     "Id 0 is masked in the target, too. There every token counts as a word, as the statement "

@@ -77,9 +77,10 @@ task.edit(
     "softmax(dim=1)",
 )
 task.edit(
-    "Softmax runs over the texts here. At each step the probabilities of the *words* sum to 1.",
-    "softmax(dim=-1)",
-    "softmax(dim=0)",
+    "Look at `written` again: two bugs are in it. Where do the new entries go, and what does "
+    "softmax run over?",
+    "pad(logits.softmax(dim=-1), (0, extra))",
+    "pad(logits, (extra, 0)).softmax(dim=1)",
 )
 task.edit(
     "The copied part is added without its factor 1 − gate, so a row sums to more than 1.",
@@ -109,11 +110,14 @@ task.edit(
 )
 
 
-@task.mistake("After the vocabulary you use all of `copied`, without its factor 1 − gate.")
-def whole_behind(logits, gate, copied):
-    found = pointer_generator(logits, gate, copied)
-    n = logits.shape[-1]
-    return torch.cat([found[..., :n], copied[..., n:]], dim=-1)
+task.edit(
+    "The new entries come after the vocabulary now, but there is more. What does softmax run over, "
+    "and what is the gate the probability of?",
+    "pad(logits.softmax(dim=-1), (0, extra))",
+    "pad(logits, (0, extra)).softmax(dim=1)",
+    "gate * written + (1 - gate) * copied",
+    "(1 - gate) * written + gate * copied",
+)
 
 
 @task.mistake("Softmax was applied to the mixture. Both parts are already probabilities.")

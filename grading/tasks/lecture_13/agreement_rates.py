@@ -61,7 +61,7 @@ task.edit(
     "`logits[:, lengths - 1]` takes the positions of all sentences from every sentence. Each "
     "sentence has one last token of its own.",
     "logits[sentence, lengths - 1]",
-    "logits[:, lengths - 1]",
+    "logits[:, lengths - 1][:, 0]",
 )
 task.edit(
     "PyTorch has no mean of truth values. Turn them into numbers first.",
@@ -72,7 +72,7 @@ task.edit(
     "One token too far: positions are counted from 0, so position `lengths[i]` comes after the "
     "sentence.",
     "logits[sentence, lengths - 1]",
-    "logits[sentence, lengths.clamp(max=logits.shape[1] - 1)]",
+    "logits[sentence, lengths]",
 )
 task.edit(
     "One token too early: the logits at the last token predict the verb, not those before it.",
