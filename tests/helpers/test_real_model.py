@@ -16,6 +16,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from experiments import number_of_the_subject as path
 from helpers import pretrained
 from helpers.config import TransformerConfig
 from helpers.generation import generate
@@ -84,6 +85,25 @@ def test_an_answer_ends_at_the_end_token(lm):
     assert written[0, -1] == lm.eos_id and written.shape[1] < start.shape[1] + 30
     said = lm.tokenizer.decode(written[0, start.shape[1] :].tolist()).strip()
     assert said == "The letters in the drawer under the lamp are lies."
+
+
+def test_patches_of_the_path_change_what_they_say(lm):
+    """Own outputs and own weights change nothing; the twin's outputs of all heads give its verb."""
+    heads = [tuple(head) for head in stored("number_of_the_subject")["chosen"]["heads"]]
+    tokens, other, _ = path.unseen(lm, 4, seed=1)
+    run, twin, place = path.Run(lm, tokens), path.Run(lm, other), (tokens != other).int().argmax(1)
+    weights = {head: path.attention(run, head, place)[:, 0] for head in heads}
+    values = path.values_from_the_twin(run, run, tokens != other, heads)
+    for change in (
+        path.at_the_last_token(run, heads),
+        path.weight_on_the_subject(run, place, weights),
+        values,
+    ):
+        assert torch.allclose(run.changed(change, 26), run.logits(), atol=1e-3)
+    every = [(i, h) for i in range(30) for h in range(9)]
+    all_of_it = run.changed(path.at_the_last_token(twin, every), 0)
+    assert torch.allclose(all_of_it, twin.logits(), atol=1e-3)
+    assert not torch.allclose(run.logits(), twin.logits(), atol=1e-1)
 
 
 def run_without_the_model(path, folder):
