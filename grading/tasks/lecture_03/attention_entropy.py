@@ -81,6 +81,15 @@ def log_of_zero(q, k, divisor):
         return _measure(scores, weights, lambda w: -(w * np.log(w)).sum(axis=-1).mean())
 
 
+@task.mistake(
+    "Weights of 0 were replaced by 1 in the weights themselves, so the largest weight of such a row "
+    "is 1. Replace them only inside the logarithm."
+)
+def ones_for_zeros(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    return _measure(scores, np.where(weights > 0, weights, 1.0), lambda w: _entr(w).sum(-1).mean())
+
+
 @task.mistake("This entropy is in bits. Take the natural logarithm, as the lecture does.")
 def in_bits(q, k, divisor):
     variance, entropy, top = attention_entropy(q, k, divisor)
@@ -260,10 +269,6 @@ task.mistake(
     "The scores were divided by √d_k as well. Divide by `divisor` only.",
     lambda q, k, divisor: attention_entropy(q, k, divisor * np.sqrt(q.shape[-1])),
 )
-task.mistake(
-    "The scores were multiplied by `divisor`.",
-    lambda q, k, divisor: attention_entropy(q, k, 1 / divisor),
-)
 
 
 @task.mistake(
@@ -285,7 +290,7 @@ def base_ten(q, k, divisor):
 
 @task.cases
 def cases(seed):
-    """Scores by hand; wide ones; scores so large that some weights are 0; many small weights."""
+    """Scores by hand; wide ones; weights of 0, also beside two equal large ones; small ones."""
     rng = np.random.default_rng(seed)
     q, k = rng.normal(size=(5, 16)), rng.normal(size=(7, 16))
     some_hard = np.concatenate([30 * q, q[:1] / 120])  # five hard rows and a soft one
@@ -298,6 +303,11 @@ def cases(seed):
         Case((q, k, 16.0), "divided by d_k", kind="ordinary cases"),
         Case(
             (some_hard, 30 * k[:4], 1.0), "scores so large that weights become 0", kind="edge cases"
+        ),
+        Case(
+            (some_hard, 30 * k[[0, 1, 0, 1]], 1.0),
+            "each key twice, and weights of 0",
+            kind="edge cases",
         ),
         Case((*many, 1.0), "one large weight and 200 small ones", kind="edge cases"),
     ]

@@ -68,8 +68,8 @@ task.edit(
 
 
 @task.mistake(
-    "The values of the padding are zeros now, but the padding still takes some of the weight, "
-    "which the words then lack. Mask it before softmax."
+    "The padding contributes nothing now, because its values or its finished weights are 0. But in "
+    "softmax it still took some of the weight, which the words lack. Mask it before softmax."
 )
 def silent_padding(q, k, v, is_padding):
     return F.scaled_dot_product_attention(q, k, v.masked_fill(is_padding[..., None], 0.0))
@@ -109,13 +109,13 @@ task.mistake(
 
 
 @task.mistake(
-    "Only the number of words of a sentence was used, as if they came first. Padding can be "
-    "anywhere: `is_padding` says where."
+    "The padding is masked right. But there is a causal mask as well, and here every query may "
+    "attend to all words."
 )
-def words_first(q, k, v, is_padding):
-    places = torch.arange(is_padding.shape[1])
-    padding = places >= (~is_padding).sum(dim=1, keepdim=True)
-    return attend_without_padding(q, k, v, padding)
+def causal_as_well(q, k, v, is_padding):
+    triangle = torch.ones(q.shape[1], k.shape[1], dtype=torch.bool).tril()
+    mask = ~is_padding[:, None, :] & triangle
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
 
 @task.cases

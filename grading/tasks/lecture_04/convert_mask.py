@@ -189,3 +189,18 @@ def only_zero_and_infinity(args, result):
     if strange.size:
         return f"An additive mask holds 0 and −∞ only; here it also holds {strange[0]:g}."
     return None
+
+
+@task.diagnostic
+def which_positions_are_blocked(args, result):
+    """All of them, none, or just the others."""
+    right = convert_mask(*args).numpy()
+    if result.shape != right.shape or (result.dtype == bool) != (right.dtype == bool):
+        return None
+    visible, wanted = ((r == 0) == (args[2] != "keeps") for r in (result, right))
+    pair = f'From "{args[1]}" to "{args[2]}"'
+    if (visible != wanted).all():
+        return f"{pair} the mask is inverted: what may be attended to is blocked, and vice versa."
+    if not visible.any() or visible.all():
+        return f"{pair} {'nothing' if visible.all() else 'everything'} is blocked."
+    return None

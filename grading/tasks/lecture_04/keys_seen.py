@@ -27,8 +27,8 @@ task.mistake(
     [4, 5, 6],
 )
 task.mistake(
-    "The three queries are the last three of the four words. Before the first of them there is "
-    "one word already, and it is visible.",
+    "Each query is one key short. It sees itself as well, and the first query, the second of the "
+    "four words, also sees the word before it.",
     [1, 2, 3],
 )
 task.mistake(

@@ -113,8 +113,8 @@ def finite(scores, mask):
 
 
 @task.mistake(
-    "Replacing NaN afterwards fixes the weights, but the backward pass still goes through −∞ − "
-    "(−∞). Prevent the NaN in the first place."
+    "Replacing NaN afterwards fixes the weights, but the backward pass still goes through what "
+    "gave NaN, such as −∞ − (−∞) or 0/0. Prevent the NaN in the first place."
 )
 def patched_additive(scores, mask):
     bias = torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -torch.inf)
@@ -140,8 +140,8 @@ def hidden_without_maximum(scores, mask):
 
 
 @task.mistake(
-    "The largest score of a row may be a masked one. If it is far above the visible ones, all "
-    "their exponentials are rounded to 0. Subtract the largest *visible* score."
+    "What was subtracted depends on the masked scores, too. If one of these is far above the "
+    "visible ones, all their exponentials are rounded to 0. Subtract the largest *visible* score."
 )
 def maximum_of_all(scores, mask):
     exp = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
@@ -323,6 +323,12 @@ def what_rows_hold(args, result):
     sums = weights.sum(axis=-1)[~empty]
     if not np.allclose(sums, 1.0):
         wrong = sums[np.abs(sums - 1.0).argmax()]
+        seen = np.where(mask, args[0].numpy(), -np.inf).max(axis=-1)[~empty]
+        if wrong < 1e-100 and args[0].max().item() - seen[np.abs(sums - 1.0).argmax()] > 700:
+            return (
+                "In a row in which something is visible all exponentials have become 0 or nearly "
+                "0: what was subtracted is far above the visible scores of this row."
+            )
         return f"A row in which something is visible sums to {wrong:.3g}, not to 1."
     if np.isnan(result["gradient"]).any():
         return "The weights are right, but the gradient of the scores holds NaN."

@@ -166,8 +166,8 @@ def every_order(layer, x):
 
 
 @task.mistake(
-    "Only sentence 0 was tried alone. It comes first in both cases, so it has the same index: a "
-    "code for each sentence passes that. Try every sentence alone."
+    "A layer with a code for the index of each sentence passes your test, because the sentences "
+    "that you compare keep their index; sentence 0 alone does, too. Try every sentence alone."
 )
 def first_sentence_only(layer, x):
     batch = not _same(layer(x[:1])[0], layer(x)[0])
