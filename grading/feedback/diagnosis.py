@@ -11,7 +11,7 @@ that nobody has listed end in the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -152,6 +152,52 @@ def diagnose(task: Task, outcomes: Sequence[Outcome], baseline: Baseline) -> Dia
     if found is None and task.kind == "predict":
         return _among_others(task, outcomes[0].value)
     return found
+
+
+def in_one_result(task: Task, outcomes: Sequence[Outcome], baseline: Baseline) -> Diagnosis | None:
+    """The known mistake in the first wrong one of several results, whatever the others hold.
+
+    It is named only if it gives this result on every case, and none with another sentence does.
+    """
+    count = len(task.results)
+    if not count:
+        return None
+    right, wrong = baseline.catalogue.right, baseline.catalogue.wrong
+    if not all(_holds(outcome, count) for outcome in (*outcomes, *right)):
+        return None
+
+    def alike(part: int, one: Sequence[Outcome], other: Sequence[Outcome]) -> list[bool]:
+        pairs = zip(one, other, strict=True)
+        return [baseline.same(_part(a, part), _part(b, part)) for a, b in pairs]
+
+    for part in range(count):
+        as_wanted = alike(part, outcomes, right)
+        if not all(as_wanted):
+            break
+    else:
+        return None
+    if all(says_little(_part(outcome, part)) for outcome in outcomes):
+        return None
+    fits: dict[str, int] = {}
+    for which, theirs in enumerate(wrong):
+        if all(_holds(outcome, count) for outcome in theirs) and all(alike(part, outcomes, theirs)):
+            fits.setdefault(task.mistakes[which].why, which)
+    if len(fits) != 1:
+        return None
+    [which] = fits.values()
+    cases = tuple(i for i, fine in enumerate(as_wanted) if not fine)
+    return Diagnosis(which, Certainty.MOST_AGREE, cases)
+
+
+def _holds(outcome: Outcome, count: int) -> bool:
+    """Whether an outcome is several results, as many as are wanted."""
+    value = outcome.value
+    return outcome.ok and isinstance(value, list | tuple) and len(value) == count
+
+
+def _part(outcome: Outcome, part: int) -> Outcome:
+    """One of several results, as an outcome of its own."""
+    return replace(outcome, value=outcome.value[part])
 
 
 def _same_training(task: Task, outcomes: Sequence[Outcome], baseline: Baseline) -> Diagnosis | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from grading.feedback import messages, partial_credit
 from grading.feedback.baseline import BadTask, Baseline
-from grading.feedback.diagnosis import Diagnosis, diagnose, two_mistakes
+from grading.feedback.diagnosis import Diagnosis, diagnose, in_one_result, two_mistakes
 from grading.feedback.findings import (
     MissingLetters,
     Mutated,
@@ -105,6 +105,8 @@ def _of_cases(
         if task.pairs is not None and (diagnosis is None or diagnosis.unexplained):
             pair = two_mistakes(outcomes, baseline)
             diagnosis = None if pair else diagnosis
+        if diagnosis is None and not pair:
+            diagnosis = in_one_result(task, outcomes, baseline)
     case = _case_to_tell(wrong, diagnosis, baseline.n_outcomes)
     as_given = task.kind == "find the bug" and diagnosis is not None and diagnosis.mistake == 0
     earned = Earned() if as_given else _earned(task, cases, outcomes, findings, baseline)

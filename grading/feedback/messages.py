@@ -217,7 +217,12 @@ def _apart(number: float, limit: float) -> str:
 def not_run(task: Task, outcome: Outcome, array: str) -> str:
     """Why a run did not end with a value, and the line of the student's code if one is known."""
     text = _not_run(task, outcome, array)
-    return f"{text}\n  in {line(outcome.line)}" if outcome.line else text
+    if not outcome.line:
+        return text
+    text += f"\n  in {line(outcome.line)}"
+    if outcome.error.startswith("ValueError") and TORCH_TRANSPOSE.search(outcome.line.text or ""):
+        text += f"\n{NOT_AS_IN_TORCH}"
+    return text
 
 
 def not_in_notebook(name: str, like: str) -> str:
@@ -530,6 +535,13 @@ def progress(
 
 
 # ------------------------------------------------------------------ mistakes in several tasks
+
+TORCH_TRANSPOSE = re.compile(r"\.transpose\(\s*-\d\s*,\s*-\d\s*\)")
+"""Two axes counted from the end; with a ValueError, which torch does not raise here."""
+NOT_AS_IN_TORCH = (
+    "NumPy's transpose takes the new order of all axes, so transpose(-2, -1) leaves a matrix as it "
+    "is. To exchange the last two axes, write np.swapaxes(…, -2, -1)."
+)
 
 AXIS_LOST = (
     "The maxima or the sums of the rows have lost their axis, so NumPy broadcasts them along the "

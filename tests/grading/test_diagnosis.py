@@ -303,3 +303,26 @@ def test_zeros_of_a_mistake_are_a_frequent_cause():
     verdict = grade(task, lambda x: np.zeros(2), 0)
     assert verdict.certainty is Certainty.SYMPTOM_ONLY and verdict.mistake is None
     assert "Possible cause: Multiplied by 0." in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda x: (x - 1, 2 * x + 5), "Probable cause: One less."),
+        (lambda x: (x, 3 * x), "Probable cause: Tripled."),
+        (lambda x: (x - 2, 2 * x + 1), ""),  # two known mistakes give this
+    ],
+)
+def test_a_mistake_shows_in_the_first_wrong_one_of_several_results(answer, said):
+    task = sample_tasks.example(
+        reference=lambda x: (x, 2 * x),
+        results=("the number", "the double"),
+        mistakes=(
+            Mistake(lambda x: (x - 1, 2 * x - 2), "One less."),
+            Mistake(lambda x: (x + 1, 3 * x), "Tripled."),
+            Mistake(lambda x: (x - 2, 2 * x), "Two less."),
+            Mistake(lambda x: (x - 2, 2 * x - 4), "Two less before."),
+        ),
+    )
+    message = grade(task, answer, 0).message
+    assert said in message and (said or "cause:" not in message)

@@ -22,7 +22,7 @@ from grading.feedback import messages
 from grading.feedback.judge import grade
 from grading.generate import MARK, exercise_from, main, tasks_in, with_task_lines
 from grading.runner.compare import NotPlain, difference, plain
-from grading.runner.outcome import Outcome, Status
+from grading.runner.outcome import Location, Outcome, Status
 from grading.runner.run import KEPT, KEPT_LINES, MISSING, run
 from grading.task import CODE, Case, Mistake, UnknownTask, all_tasks, load
 from tests.conftest import ROOT
@@ -580,6 +580,13 @@ def test_number_of_results_is_told():
         assert re.fullmatch(f"On case 1 of 2: {came}{wanted}", grade(task, answer, 0).message)
     assert "(result[1], the double, is" in grade(task, lambda x: (x, None), 0).message
     assert grade(task, lambda x: np.stack([x, 2 * x]), 0).points == 5
+
+
+def test_numpy_transpose_is_not_that_of_torch():
+    place = Location(3, "return q @ k.transpose(-2, -1)")
+    for error, told in (("ValueError: matmul", True), ("RuntimeError: size", False)):
+        message = messages.not_run(example(), Outcome(Status.RAISED, error=error, line=place), "")
+        assert message.endswith(messages.NOT_AS_IN_TORCH) == told
 
 
 def test_diagnostic_hides_names_of_the_harness():

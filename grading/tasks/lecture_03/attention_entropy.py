@@ -82,8 +82,8 @@ def log_of_zero(q, k, divisor):
 
 
 @task.mistake(
-    "Weights of 0 were replaced by 1 in the weights themselves, so the largest weight of such a row "
-    "is 1. Replace them only inside the logarithm."
+    "Weights of 0 were replaced by 1 in the weights themselves, so the largest weight of such a "
+    "row is 1. Replace them only inside the logarithm."
 )
 def ones_for_zeros(q, k, divisor):
     scores, weights = _weights(q, k, divisor)
