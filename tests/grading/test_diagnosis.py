@@ -313,7 +313,7 @@ def test_zeros_of_a_mistake_are_a_frequent_cause():
         (lambda x: (x - 2, 2 * x + 1), ""),  # two known mistakes give this
     ],
 )
-def test_a_mistake_shows_in_the_first_wrong_one_of_several_results(answer, said):
+def test_one_of_several_results_shows_a_mistake(answer, said):
     task = sample_tasks.example(
         reference=lambda x: (x, 2 * x),
         results=("the number", "the double"),

@@ -99,9 +99,9 @@ task.mistake(
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(-1), *right).flip(0)], dim=-1),
 )
 task.mistake(
-    "The states from the right were flipped along their entries, not along the words. Words are "
-    "axis 0: flip(0).",
-    lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(0), *right).flip(-1)], dim=-1),
+    "The entries of the words and of the states were flipped, not their order. Words are axis 0: "
+    "flip(0).",
+    lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(-1), *right).flip(-1)], dim=-1),
 )
 task.mistake(
     "The halves are swapped: the state of the left network comes first in each row.",

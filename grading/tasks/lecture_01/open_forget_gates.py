@@ -226,11 +226,13 @@ def cases(seed):
 def forget_gates(args, result):
     """What the forget gates are for a word and a state of zeros; then what else has changed."""
     value, came = args[2], result["biases in the forget gates"]
-    for number in came:
-        if abs(number - value) > 1e-4:
-            gate, wanted = (1 / (1 + math.exp(-x)) for x in (number, value))
-            return (
-                f"For a word and a state of zeros, a forget gate is σ({number:.3f}) = {gate:.3f}; "
-                f"it must be σ({value:g}) = {wanted:.3f}."
-            )
+    wrong = [number for number in came if abs(number - value) > 1e-4]
+    for number in wrong:
+        gate, wanted = (1 / (1 + math.exp(-x)) for x in (number, value))
+        said = (
+            f"For a word and a state of zeros, a forget gate is σ({number:.3f}) = {gate:.3f}; "
+            f"it must be σ({value:g}) = {wanted:.3f}."
+        )
+        some = f" Right so far: {len(came) - len(wrong)} of {len(came)} forget gates."
+        return said + (some if len(wrong) < len(came) else "")
     return "The forget gates are right, but something else has changed."

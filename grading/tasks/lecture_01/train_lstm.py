@@ -100,7 +100,8 @@ def harness(answer, length, seed):
     if model is None:
         return None
     if not isinstance(model, RecurrentModel) or not isinstance(model.recurrence, torch.nn.LSTM):
-        raise ValueError("expected a RecurrentModel with cell 'lstm'")
+        came = f"{type(model).__name__} came back"
+        raise ValueError(f"{came}; expected the trained model, a RecurrentModel with cell 'lstm'")
     if model.recurrence.hidden_size > 32 or model.recurrence.num_layers > 1:
         raise ValueError("a state of at most 32 numbers and one layer are allowed")
     own = RecurrentModel(17, model.recurrence.hidden_size, 8, "lstm")

@@ -224,8 +224,13 @@ def everyone_takes_the_largest(args, result):
     largest = max(args[0])
     for number, came in zip(args[0], result["collected"], strict=True):
         if not abs(largest - came) <= 0.01:
-            return (
+            said = (
                 f"Among {', '.join(str(n) for n in args[0])} the word {number} collects "
                 f"{came:.4g}, not {largest}."
             )
+            near = (
+                " Most of its weight is on that number, but not all: its score leads by too little."
+            )
+            # Other numbers are lower by 1 at least, so their weights sum to less than one half.
+            return said + near if largest - 0.5 < came < largest else said
     return None

@@ -288,6 +288,12 @@ def cases(seed):
 def rows_sum_to_one(args, result):
     """What makes them weights."""
     weights, wanted = np.asarray(result[1]), (*args[0].shape[:-1], args[0].shape[-2])
+    words = args[0].size // args[0].shape[-1]
+    if weights.shape == (words, words) != wanted:
+        return (
+            f"The weights have shape {weights.shape}, as if the batch were one sentence of {words} "
+            f"words; expected {wanted}."
+        )
     if weights.shape != wanted:
         return None
     sums = weights.sum(axis=-1)

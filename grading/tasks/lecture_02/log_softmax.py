@@ -42,6 +42,10 @@ def log_softmax(scores):
 # %%
 
 
+def _shifted(scores):
+    return scores - scores.max(axis=-1, keepdims=True)
+
+
 @task.alternative
 def by_logaddexp(scores):
     """NumPy's own sum of exponentials, as a logarithm."""
@@ -123,8 +127,8 @@ task.mistake(
     lambda scores: -log_softmax(scores),
 )
 task.mistake(
-    "These are logarithms to base 10. Use the natural logarithm, np.log.",
-    lambda scores: log_softmax(scores) / np.log(10.0),
+    "The logarithm of the sum is to base 10. Use the natural logarithm, np.log.",
+    lambda scores: _shifted(scores) - np.log10(np.exp(_shifted(scores)).sum(-1, keepdims=True)),
 )
 
 
@@ -140,8 +144,7 @@ def one_maximum(scores):
 
 @task.mistake(WHOLE_ARRAY)
 def over_everything(scores):
-    shifted = scores - scores.max()
-    return shifted - np.log(np.exp(shifted).sum())
+    return _shifted(scores) - np.log(np.exp(_shifted(scores)).sum())
 
 
 @task.mistake(

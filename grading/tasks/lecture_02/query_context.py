@@ -8,6 +8,8 @@ task = TaskFile(
     minutes=6,
     section="One query, three operations",
     outcome="compute context vectors, one by hand and all at once, and give the shape of each step",
+    rtol=0.0,
+    atol=0.005,  # a third, rounded
     hints=(
         "Three operations: a dot product for each word, softmax, and then a sum in which each "
         "word's vector is multiplied by its weight.",

@@ -221,11 +221,15 @@ class ByRootOfEmbedding(InParts):
         return math.sqrt(x.shape[-1])
 
 
-@task.mistake("The scores are divided by d_model. Divide by √d_k.")
-class ByEmbedding(InParts):
-    def divisor(self, x, q):
-        """What the scores are divided by."""
-        return x.shape[-1]
+@task.mistake(
+    "The parts were cut along axis 1, as in [:, :d_k]. That is the last axis of one sentence only; "
+    "with a batch it holds the words. Cut along the last axis: [..., :d_k]."
+)
+class AlongAxisOne(InParts):
+    def project(self, x):
+        """Queries, keys and values."""
+        both, (d, _, _) = self.W_all(x), self.widths
+        return both[:, :d], both[:, d : 2 * d], both[:, 2 * d :]
 
 
 @task.mistake(

@@ -299,5 +299,7 @@ def right_number(args, result):
             )
             near += "score is too small. The more labels there are, the smaller the lead."
             # From 0.9999 on, the others cannot make an error of 0.01: no jar holds more than 100.
-            return said + near if 0.51 < share < 0.9999 else said
+            if share >= 0.9999:
+                return said + " So the scores are right, and W_value is not."
+            return said + near if share > 0.51 else said
     return None

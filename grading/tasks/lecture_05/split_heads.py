@@ -75,8 +75,9 @@ task.mistake(
     lambda x, n_heads: x[:, None].expand(-1, n_heads, -1, -1),
 )
 task.mistake(
-    "The pieces are right, but the last one has become head 0.",
-    lambda x, n_heads: split_heads(x, n_heads).flip(1),
+    "Each row is cut correctly, but then the last two axes were exchanged. Exchange the axes of "
+    "words and heads: `transpose(1, 2)`.",
+    lambda x, n_heads: x.unflatten(-1, (n_heads, -1)).transpose(2, 3),
 )
 task.mistake(
     "The number of heads and their width are swapped: `n_heads` says how many there are.",

@@ -190,6 +190,8 @@ def what_was_measured(args, value):
             f" Without head {head} the three accuracies fall by {falls}; your role for it is "
             f"{role}."
         )
+        if set(value["roles"]) == {None}:
+            said += " All your roles are None: were they measured before the training?"
     return said
 
 

@@ -38,8 +38,8 @@ task.mistake(
     [960, 40, 40, 15],
 )
 task.mistake(
-    "The shortest text has 12 words. But the rows after that are reached by longer texts.",
-    [960, 12, 40, 15],
+    "The last number is one too small: the row of position 25 is free, too, and so are all to 39.",
+    [960, 20, 40, 14],
 )
 task.mistake(
     "12 to 20 are numbers of words, not positions. Each text begins at position 0, so the rows "

@@ -133,14 +133,11 @@ def masked(q, k, v):
 
 
 @task.mistake(
-    "The values are rotated, and the context vectors are rotated back. So what a word contributes "
-    "depends on its distance. Rotary positions leave the values as they are."
+    "The values are right now. But with fewer queries than keys, the queries are one position too "
+    "far to the left: the last of them must be at T_k − 1."
 )
-def turned_back(q, k, v):
-    T_q, T_k = q.shape[-2], k.shape[-2]
-    out = _attend(_turn(q, T_k - T_q), _turn(k, 0), _turn(v, 0))
-    mirror = torch.tensor([1.0, -1.0], dtype=v.dtype).repeat(v.shape[-1] // 2)
-    return _turn(out * mirror, T_k - T_q) * mirror
+def one_too_early(q, k, v):
+    return _attend(_turn(q, max(k.shape[-2] - q.shape[-2] - 1, 0)), _turn(k, 0), v)
 
 
 @task.cases
