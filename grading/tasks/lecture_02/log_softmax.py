@@ -173,10 +173,15 @@ def patched_with_scores(scores):
         return np.where(weights > 0, np.log(weights), scores)
 
 
-task.mistake(
-    "These are logarithms to base 2. Use the natural logarithm, np.log.",
-    lambda scores: log_softmax(scores) / np.log(2.0),
+@task.mistake(
+    "One logarithm was divided by the other. The logarithm of a fraction a / b is the difference "
+    "ln a − ln b."
 )
+def quotient_of_logarithms(scores):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _shifted(scores) / np.log(np.exp(_shifted(scores)).sum(axis=-1, keepdims=True))
+
+
 task.edit(
     "The maxima are right. But the sums of the rows lost their axis, so NumPy broadcasts them "
     "along the rows instead of down the columns, or raises an error.",

@@ -164,12 +164,13 @@ task.mistake(
 )
 
 
-task.edit(
-    "The singular vectors for the keys lie in the rows of `Vt`. Its first d columns are something "
-    "else.",
-    "Vt[:d].T * root",
-    "Vt[:, :d] * root",
+@task.mistake(
+    "You compensated for the divisors, but columns were cut off, and with them a part of each "
+    "score. Start from the matrix W_Q W_Kᵀ instead."
 )
+def cut_and_compensated(W_query, W_key, d):
+    scale = (d / W_query.shape[1]) ** 0.25
+    return scale * W_query[:, :d], scale * W_key[:, :d]
 
 
 @task.harness

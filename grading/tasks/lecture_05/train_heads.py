@@ -179,6 +179,8 @@ def what_was_measured(args, value):
     """How often each question is answered rightly; the first wrong role."""
     names = zip(QUESTIONS, value["each"], strict=True)
     said = "Right answers: " + ", ".join(f"“{name}” {share:.2f}" for name, share in names) + "."
+    if max(value["each"]) < 0.8:
+        said += " No question is answered well yet: for how many steps was it trained?"
     head = _wrong_head(value)
     if head == -1:
         came = f"{len(value['falls'])} heads, and {len(value['roles'])} roles"
