@@ -134,11 +134,12 @@ def asks_once_more(next_logits, prompt, ends, context, most):
         reply.append(newest)
 
 
-@task.mistake(
-    "The least probable token was taken. Greedy decoding takes the token with the largest logit."
+task.edit(
+    "After the first call the model gets the newest token only. It has no cache here: it must read "
+    "the prompt and the whole reply in each call.",
+    "torch.tensor(prompt + reply)",
+    "torch.tensor(reply[-1:] or prompt)",
 )
-def least(next_logits, prompt, ends, context, most):
-    return greedy_reply(lambda tokens: -next_logits(tokens), prompt, ends, context, most)
 
 
 @task.harness

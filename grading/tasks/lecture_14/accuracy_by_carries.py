@@ -87,9 +87,10 @@ task.edit(
     "right = answers == answers",
 )
 task.edit(
-    "The last rows are missing if no sum has so many carries. There are always n + 1 rows.",
+    "The last rows are missing if no sum has so many carries. There are always n + 1 rows, for 0 "
+    "to n carries.",
     "minlength=n + 1",
-    "minlength=int(carries.max()) + 1",
+    "minlength=n",
 )
 
 

@@ -114,9 +114,10 @@ task.edit(
     "if mean < best:",
 )
 task.edit(
-    "Only one search seed decides. Take the mean over all of them.",
-    "mean = sum(tried) / len(tried)",
-    "mean = tried[0]",
+    "The rate of a failed run (NaN) was chosen: `argmax` takes NaN for the largest number. Leave "
+    "such rates out, or use `nanargmax`.",
+    "if mean > best:",
+    "if mean > best or (mean != mean and best == best):",
 )
 task.edit(
     "The best single run decides. Take the mean over the search seeds.",

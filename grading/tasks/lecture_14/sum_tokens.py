@@ -90,11 +90,6 @@ task.edit(
     "digits(a + b, n)",
 )
 task.edit(
-    "The digits are added one by one, without carries.",
-    "answer = digits(a + b, n + 1)",
-    "answer = torch.cat([torch.zeros_like(plus), (digits(a, n) + digits(b, n)) % 10], dim=1)",
-)
-task.edit(
     "`+` and `=` are swapped.",
     "[digits(a, n), plus, digits(b, n), equals, answer]",
     "[digits(a, n), equals, digits(b, n), plus, answer]",
@@ -107,16 +102,39 @@ task.edit(
 )
 
 
-@task.mistake("Short numbers are padded on the right, so 58 became 580. Put the zeros on the left.")
-def filled_on_the_right(a, b, n, reverse):
-    def to_left(x, width):
-        while (small := (x > 0) & (x < 10 ** (width - 1))).any():
-            x = torch.where(small, 10 * x, x)
-        return x
+def _by_strings(question, answer):
+    """Through text, with these ways to bring numbers to a width."""
 
-    tokens = sum_tokens(to_left(a, n), to_left(b, n), n, reverse)
-    right = sum_tokens(a, b, n, reverse)
-    return torch.cat([tokens[:, : 2 * n + 2], right[:, 2 * n + 2 :]], dim=1)
+    def tokens(a, b, n, reverse):
+        rows = []
+        for x, y in zip(a.tolist(), b.tolist(), strict=True):
+            end = answer(str(x + y), n + 1, reverse)
+            text = f"{question(str(x), n)}+{question(str(y), n)}={end}"
+            rows.append(["0123456789+=".index(sign) for sign in text])
+        return torch.tensor(rows)
+
+    return tokens
+
+
+def _on_the_right(text, width):
+    return text.ljust(width, "0")
+
+
+task.mistake(
+    "Short numbers are padded on the right, so 58 became 580. Put the zeros on the left.",
+    _by_strings(
+        _on_the_right,
+        lambda text, width, reverse: _on_the_right(text, width)[:: -1 if reverse else 1],
+    ),
+)
+task.mistake(
+    "The answer was reversed before it got its zeros, which are now in front of the units. Bring "
+    "it to n + 1 digits first.",
+    _by_strings(
+        lambda text, width: text.zfill(width),
+        lambda text, width, reverse: text[:: -1 if reverse else 1].zfill(width),
+    ),
+)
 
 
 @task.cases
