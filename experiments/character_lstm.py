@@ -13,6 +13,9 @@ with the lowest loss on the tenth that chooses is kept. Writes its weights to
     cells        for each property of `PROPERTIES`, and for the trained and the untrained network,
                  the `BEST` cells whose state correlates most with it, in absolute value, on
                  the tenth that chooses; with the correlation there and on the last tenth
+    held         what the trained network writes while one of these cells is held at its mean on the
+                 tenth that chooses, and while none is: the number of `lines` in `TEXTS` texts of
+                 `LENGTH` characters, and the `median` of their characters; names are left out
 
 A property has a number for each character that was just read. For the cells, each text is read in
 windows of `READ` characters, of which a correlation leaves out the first `SKIPPED`.
@@ -22,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from statistics import median
 
 import torch
 from torch import Tensor, nn
@@ -38,6 +42,7 @@ SEED = 0
 CHECKPOINTS = (0, 50, 100, 200, 500, 1000, STEPS)
 TEMPERATURE, WRITTEN = 0.7, 240
 READ, SKIPPED, BEST = 512, 128, 3
+TEXTS, LENGTH = 64, 1000
 KEPT = ROOT / "build" / "experiments"
 
 
@@ -112,15 +117,20 @@ def place_in_line(text: str) -> Tensor:
 PROPERTIES = {"place in the line": place_in_line, "inside a name": inside_name}
 
 
-@torch.no_grad()
-def correlations(model: RecurrentModel, text: Tensor) -> dict[str, Tensor]:
-    """Of each property with each cell, (d_model,)."""
-    inputs, _ = windows(text, READ)
+def cell_states(model: RecurrentModel, inputs: Tensor) -> Tensor:
+    """The cell state after each character of each window but the first `SKIPPED`."""
     state, cells = None, []
     for x in model.embedding(inputs).split(1, dim=1):  # (n, 1, d_model)
         _, state = model.recurrence(x, state)
         cells.append(state[1][0])  # (n, d_model)
-    read = torch.stack(cells, dim=1)[:, SKIPPED:].flatten(0, 1)  # (characters, d_model)
+    return torch.stack(cells, dim=1)[:, SKIPPED:].flatten(0, 1)  # (characters, d_model)
+
+
+@torch.no_grad()
+def correlations(model: RecurrentModel, text: Tensor) -> dict[str, Tensor]:
+    """Of each property with each cell, (d_model,)."""
+    inputs, _ = windows(text, READ)
+    read = cell_states(model, inputs)  # (characters, d_model)
     found = {}
     for name, number in PROPERTIES.items():
         wanted = number(decode(inputs.flatten())).view(inputs.shape)[:, SKIPPED:].flatten()
@@ -140,6 +150,23 @@ def best_cells(models: dict[str, RecurrentModel]) -> list[dict]:
                 there = {"chosen": r[cell].item(), "reported": reported[name][cell].item()}
                 rows.append(row | {key: round(value, 3) for key, value in there.items()})
     return rows
+
+
+@torch.no_grad()
+def written_lines(model: RecurrentModel, cell: int | None, value: float) -> dict:
+    """Number and median length of the lines that a model writes while a cell is held at a value."""
+    generator, state = torch.Generator().manual_seed(SEED), None
+    ids = [encode("\n").repeat(TEXTS, 1)]  # (TEXTS, 1)
+    for _ in range(LENGTH):
+        h, state = model.recurrence(model.embedding(ids[-1]), state)
+        if cell is not None:
+            state[1][..., cell] = value
+        p = (model.lm_head(h[:, -1]) / TEMPERATURE).softmax(dim=-1)  # (TEXTS, vocab)
+        ids.append(torch.multinomial(p, 1, generator=generator))
+    texts = map(decode, torch.cat(ids[1:], dim=1))
+    lines = [line for text in texts for line in text.split("\n")[:-1]]
+    lengths = [len(line) for line in lines if line and not line.endswith(":")]
+    return {"cell": cell, "lines": len(lengths), "median": median(lengths)}
 
 
 def main() -> None:
@@ -182,7 +209,12 @@ def main() -> None:
         r = correlations(other, parts()[1])["place in the line"].abs().max().item()
         rates.append({"lr": lr, "validation": validation, "largest": round(r, 3)})
     cells = best_cells({"trained": character_lstm.trained_character_lstm(), "untrained": untrained})
-    write_table("character_lstm", head, rates=rates, stages=stages, cells=cells)
+    model, (inputs, _) = character_lstm.trained_character_lstm(), windows(parts()[1], READ)
+    with torch.no_grad():
+        means = cell_states(model, inputs).mean(dim=0).tolist()
+    tried = [row["cell"] for row in cells if row["network"] == "trained"]
+    held = [written_lines(model, None, 0.0), *(written_lines(model, k, means[k]) for k in tried)]
+    write_table("character_lstm", head, rates=rates, stages=stages, cells=cells, held=held)
 
 
 if __name__ == "__main__":

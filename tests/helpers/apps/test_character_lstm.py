@@ -16,6 +16,12 @@ def model():
     return character_lstm.trained_character_lstm()
 
 
+@pytest.fixture
+def fewer_texts(monkeypatch):
+    monkeypatch.setattr(experiment, "TEXTS", 16)
+    monkeypatch.setattr(experiment, "LENGTH", 300)
+
+
 def test_other_weights_are_refused(tmp_path, monkeypatch):
     np.savez(tmp_path / "other.npz", weight=np.zeros((2, 3)))
     monkeypatch.setattr(character_lstm, "_file", lambda: tmp_path / "other.npz")
@@ -53,6 +59,22 @@ def test_stored_cells_are_those_of_the_weights(model):
         for row in rows:
             assert row["chosen"] == pytest.approx(r[row["cell"]].item(), abs=2e-3)
             assert row["reported"] == pytest.approx(reported[name][row["cell"]].item(), abs=2e-3)
+
+
+def test_held_cells_are_the_chosen_ones():
+    """Holding the best cell changes little, holding the second much."""
+    table = stored("character_lstm")
+    cells = [row["cell"] for row in table["cells"] if row["network"] == "trained"]
+    assert [row["cell"] for row in table["held"]] == [None, *cells]
+    free, best, second = (row["median"] for row in table["held"][:3])
+    assert abs(best - free) < 5 and second > 3 * free
+
+
+def test_written_lines_are_counted(model, fewer_texts):
+    found = experiment.written_lines(model, None, 0.0)
+    assert found["lines"] > 10 and 20 < found["median"] < 60
+    longer = experiment.written_lines(model, 100, 0.0)
+    assert longer["median"] > 1.5 * found["median"] or longer["lines"] < found["lines"] / 2
 
 
 def test_properties_follow_the_text():
