@@ -240,15 +240,21 @@ task.edit(
     'weights["embed_tokens.weight"][tokens] * weights["norm.weight"].shape[0] ** 0.5',
 )
 task.edit(
-    "All layers use the arrays of the first one.",
-    'f"layers.{layer}.{name}.weight"',
-    'f"layers.0.{name}.weight"',
+    "Queries and keys are rotated before they are split into heads. The pairs of a head lie within "
+    "the head: split first.",
+    'turned(project(h, "q", heads[0]), base), turned(project(h, "k", heads[1]), base)',
+    '(turned((h @ get(f"self_attn.{p}_proj").T)[None], base)[0].unflatten(-1, (n, -1))'
+    '.transpose(0, 1) for p, n in zip("qk", heads))',
 )
 
 
-@task.mistake("Only the logits after the last word are returned. Return them for all positions.")
-def last_only(weights, config, tokens):
-    return load_llama(weights, config, tokens)[-1:]
+task.edit(
+    "The feed-forward network reads the residual stream from before attention.",
+    'x = x + joined @ get("self_attn.o_proj").T',
+    'before, x = x, x + joined @ get("self_attn.o_proj").T',
+    'rms_norm(x, get("post_attention_layernorm"), eps)',
+    'rms_norm(before, get("post_attention_layernorm"), eps)',
+)
 
 
 @task.harness
