@@ -9,6 +9,7 @@ task = TaskFile(
     points=8,
     minutes=12,
     two_at_once=True,
+    redraw=True,
     outcome="choose a span from two rows of logits, so that the end is never before the start and "
     "padding is never chosen",
     results=("the first word", "the last word"),
