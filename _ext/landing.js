@@ -48,8 +48,8 @@
       line.classList.add("answered");
       const said = document.createElement("p");
       said.append(Object.assign(document.createElement("b"), { textContent: right ? "Right. " : "Look back. " }),
-        right ? "The verb belongs to letters, nine words back, though drawer and lamp stand nearer."
-          : "The lamp hums, but it is the letters, nine words back, that lie there unopened.");
+        "The thick line leads from the verb to its subject: letters, nine words back. ",
+        right ? "The thin lines lead to drawer and lamp, which are nearer." : "So it is the letters that lie there. The thin lines lead to drawer and lamp, which are nearer.");
       verdict.replaceChildren(said);
       draw();
       if (asked.querySelector(".waiting")) ask();

@@ -5,12 +5,10 @@
     :need: lectures/00_before_you_start
 
     What you will be able to do.
-
-    How long it takes.
     ```
 
 shows the question, the sentence with its two buttons, what the course is about, and one button
-that starts, with how long it takes below; whoever has started goes on from there (`remember.js`).
+that starts, with what a reader needs below; whoever has started goes on from there (`remember.js`).
 A click draws the arc to the subject and asks the stored model (`open_model.py`), whose script is
 loaded only then.
 
@@ -18,7 +16,7 @@ loaded only then.
     lectures/04_masks: What a token may see decides what a model learns.
     ```
 
-shows one card a line. Title, minutes and sheet come from the notebooks, the glyph from
+shows one card a line. Title, sheet and the minutes of both come from the notebooks, the glyph from
 `_ext/glyphs/NUMBER.svg`; `remember.js` adds the reader's progress.
 """
 
@@ -28,6 +26,7 @@ from html import escape
 from pathlib import Path
 
 import open_model
+import teaching
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
@@ -39,7 +38,7 @@ logger = logging.getLogger(__name__)
 HERE = Path(__file__).parent
 NUMBER = re.compile(r"\w+/(\d\d)_")
 TIME = re.compile(r"Time: (?:Core|Lecture): (\d+) minutes")
-PROJECT = re.compile(r"about ([\w ]+ hours)")
+PROJECT = "exercises/14_project.ipynb"
 
 SENTENCE = [["the letters", "the letter"], ["in the drawer", "in the drawers"]]
 SENTENCE += [["under the lamp that hums", "under the lamps that hum"]]
@@ -68,7 +67,12 @@ would fill the gap here, too.</p></details></noscript>
 <div class="promise">
 <p>{promise}</p>
 <p class="starts"><a class="start" href="{start}">Start with lecture 1</a></p>
-<p class="need">{details} Is your PyTorch rusty? <a href="{need}">Test yourself</a> first.</p>
+<p class="need">What you need</p>
+<ul class="need">
+<li>Python and some PyTorch. Is yours rusty? <a href="{need}">Test yourself</a>.</li>
+<li>A browser to read; to run the code, a laptop or Colab. No GPU.</li>
+<li>{hours}</li>
+</ul>
 </div>
 </div>
 <script>
@@ -78,7 +82,7 @@ would fill the gap here, too.</p></details></noscript>
 
 
 class Opening(SphinxDirective):
-    """``{opening}``: the promise and its details; options ``:start:`` and ``:need:`` are pages."""
+    """``{opening}``: the promise; options ``:start:`` and ``:need:`` are pages."""
 
     has_content = True
     option_spec = {  # noqa: RUF012
@@ -88,20 +92,33 @@ class Opening(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """The opening, as HTML."""
-        promise, _, details = " ".join(self.content).partition("  ")
+        self.env.note_reread()  # notebooks change without this page changing
         about = {"kind": "small", "sentence": SENTENCE, "answers": ["lie", "lies"], "quiet": True}
         about["page"] = "pages/open_the_model.html"
         html = OPENING.format(
             source=open_model.SCRIPT,
             about=escape(json.dumps(about)),
-            promise=escape(promise, quote=False),
-            details=escape(details, quote=False),
+            promise=escape(" ".join(self.content), quote=False),
+            hours=hours(Path(self.env.srcdir)),
             start=f"{self.options['start']}.html",
             need=f"{self.options['need']}.html",
             style=(HERE / "landing.css").read_text(encoding="utf-8").strip(),
             script=(HERE / "landing.js").read_text(encoding="utf-8").strip(),
         )
         return [nodes.raw("", html, format="html")]
+
+
+def hours(root: Path) -> str:
+    """What the whole course takes."""
+    lectures = teaching.lectures_of(root)
+    project = sum(task.minutes for task in teaching.tasks_of(teaching.markdown(root / PROJECT)))
+    reading = sum(lecture.core for lecture in lectures)
+    tasks = sum(task.minutes for some in lectures for task in teaching.chosen(some, None))
+    read, practise, build = (round(minutes / 60) for minutes in (reading, tasks, project))
+    return (
+        f"About {read + practise + build} hours: {read} for {len(lectures)} lectures, {practise} "
+        f"for exercises that are checked as you go, {build} for the project."
+    )
 
 
 class CardsNode(nodes.General, nodes.Element):
@@ -136,29 +153,26 @@ def card(app: Sphinx, page: str, target: str, message: str) -> str:
         return ""
     number = NUMBER.match(target)[1]
     title = escape(env.titles[target].astext(), quote=False)
-    text = markdown(Path(env.doc2path(target)))
+    text = teaching.markdown(Path(env.doc2path(target)))
     minutes = TIME.search(text)
     glyph = HERE / "glyphs" / f"{'project' if target.startswith('exercises/') else number}.svg"
     drawing = re.sub(r"<!--.*?-->\s*|\n", "", glyph.read_text(encoding="utf-8"))
     drawing = drawing.replace("<svg", '<svg aria-hidden="true" class="glyph"', 1)
-    facts = [f"<span>{minutes[1]} minutes</span>"] if minutes else ["<span>about 6 hours</span>"]
+    whole = round(sum(task.minutes for task in teaching.tasks_of(text)) / 60)
+    time = f"{minutes[1]} minutes" if minutes else f"about {whole} hours"
+    facts = [f"<span>{time}</span>"]
     sheet = target.replace("lectures/", "exercises/", 1)
     if sheet != target and sheet in env.titles:
         uri = app.builder.get_relative_uri(page, sheet)
-        name = f"Exercises to lecture {int(number)}"
-        facts.append(f'<a href="{uri}" aria-label="{name}">Exercises</a>')
+        lecture = teaching.lecture_of(Path(app.srcdir), target)
+        name = f"Exercises: {sum(task.minutes for task in teaching.chosen(lecture, None))} minutes"
+        facts.append(f'<a href="{uri}" aria-label="{name}, lecture {int(number)}">{name}</a>')
     uri = app.builder.get_relative_uri(page, target)
     return (
         f'<li>{drawing}<h3><a href="{uri}">{title}</a></h3>'
         f"<p>{escape(message, quote=False)}</p>"
         f'<p class="facts">{" ".join(facts)}</p></li>\n'
     )
-
-
-def markdown(notebook: Path) -> str:
-    """The text of a notebook."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
 
 
 def setup(app: Sphinx) -> dict[str, object]:

@@ -36,14 +36,21 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
     for (const link of copy.querySelectorAll("a")) link.replaceWith(...link.childNodes);
     return copy;
   });
+  /* The right options of a slide's questions, or the number that was asked for, with the reasons. */
+  const answers = (slide) => [...slide.querySelectorAll(".quiz fieldset")].flatMap((question) => {
+    const right = [...question.querySelectorAll(".option:has(.why.right)")], number = question.querySelector(".because");
+    const said = right.map((option) => [`${option.querySelector("label").textContent.trim()}: `, option.querySelector(".why").textContent]);
+    if (number && !right.length) said.push(["", number.textContent]);
+    return said.map(([option, why]) => make("p", { className: "answer" }, make("strong", { textContent: option }), why.replace("Right. ", "")));
+  });
   /* A section that the plan leaves out belongs to what came before it. */
   let last = plan.steps.slice(0, 1);
   const shown = slides.map((slide) => {
     const found = stepsOf(slide);
     return (last = found.length ? found : last);
   });
-  /* The sentences of a step, each with the number of its slide: in the order of the slides, from the
-     first of them on, so that they are as similar to their slides as can be. As in a search, a word
+  /* The sentences of a step, each with the number of its slide: an arrow in the plan turns to the next slide.
+     Without arrows they are in the order of the slides, from the first of them on, so that they are as similar to their slides as can be. As in a search, a word
      counts for more the fewer slides it is on, and a long slide is not similar to everything. */
   const words = (text) => new Set(text.toLowerCase().match(/\p{L}{3,}|\d+/gu));
   const vocabulary = slides.map((slide) => words([slide.textContent, slide.querySelector(".prediction") ? "vote" : "",
@@ -52,6 +59,8 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
   const lengths = vocabulary.map((known) => Math.sqrt([...known].reduce((sum, word) => sum + rarity(word), 0)));
   const sentences = (step) => {
     const on = [...slides.keys()].filter((n) => shown[n].includes(step));
+    const parts = step.text.split(/\s*→\s*/);
+    if (parts.length > 1) return parts.map((part, n) => [part, on[n]]).filter(([part]) => part);
     const better = (best, way) => (way.score > best.score ? way : best);
     let ways = null;
     for (const text of step.text.split(/(?<=[.?!][”)]?)\s+(?=[\p{Lu}“(\d])/u)) {
@@ -108,7 +117,8 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
   view.clearInterval(view.lamplightTicks);
   view.lamplightTicks = view.setInterval(tick, 1000);
 
-  const update = () => {
+  const update = (open = true) => {
+    if (!open) return void (count.textContent = "The slides are closed; the clock goes on.");
     count.textContent = `slide ${at() + 1} of ${slides.length}`;
     const steps = shown[at()];
     now.replaceChildren(...steps.flatMap(({ minutes, headings, votes, tasks, heard }, number) => [
@@ -117,6 +127,8 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
       make("p", { className: "heard", textContent: heard }),
     ]));
     const said = aloud(slides[at()]);
+    const right = answers(slides[at()]);
+    if (right.length) now.append(make("h2", { textContent: "Answers" }), ...right);
     if (said.length) now.append(make("h2", { textContent: "This slide, in the words of the page" }), ...said);
     if (!steps.length) now.append(make("p", { textContent: "This site holds no plan for the session." }));
     const next = slides[at() + 1];

@@ -2,7 +2,7 @@
 
     ```{session} 4
     0–7 Opening; explorable paint_a_mask
-    What you do and what the class does.
+    What you do and what the class does. → What you do on the next slide.
     > What you will hear, and what to answer.
 
     7–24 The causal mask; vote "How many of the twelve outputs"
@@ -14,8 +14,9 @@
 makes a table. After the minutes stand the places, between semicolons: a heading of the lecture,
 `Opening` for what stands above its first heading, `explorable NAME`, `vote "WORDS"` with words of a
 prediction, `task NAME` of its sheet, or a link to another page. A place that does not exist stops
-the build. `_static/sessions.js` holds the plans, and `notes.js`, which shows them in the window
-that `present.js` opens.
+the build. An arrow turns the slide, so that the notes of each slide are its own; a plan without
+arrows is divided among the slides. `_static/sessions.js` holds the plans, and `notes.js`, which
+shows them in the window that `present.js` opens.
 """
 
 import json

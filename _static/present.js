@@ -1,13 +1,15 @@
 /* Present: the core of a lecture as slides, made from the page itself, so that figures, explorables,
    predictions and quizzes are the real ones. A slide holds a heading, the first sentence of its
    section and what there is to see; a cell with the tag `no-slide` is left out, and one with `slide` in
-   its metadata brings a sentence along; code that the page shows without running it is left out. KEYS says
-   what the keys do; Present goes on from where it was left. A slide is drawn as large as it fits. The
+   its metadata brings a sentence along; code that the page shows without running it is left out. What code
+   computed stays covered until Space shows it, as does a cell with the tag `cover`, so that a class can
+   predict it; one with the tag `slide-at-ID` is shown at the end of the section ID. KEYS says what the keys do; Present goes on from where it was left, and so do the notes. A
+   slide is drawn as large as it fits. The
    print button gives a hand-out to fill in, without results, as does printing from an address with
    `?present&fill-in`; without these all folds are open. What the reader guessed or chose is on neither. */
 
 (() => {
-  const WIDTH = 1280, HEIGHT = 720, ROOM = 600, TIGHT = 1.4, CLOSE = 1.35, SMALLEST = 0.3, LARGEST = 1.25;
+  const WIDTH = 1280, HEIGHT = 720, ROOM = 600, TIGHT = 1.4, CLOSE = 1.35, SMALLEST = 0.3, LARGEST = 1.25, READABLE = 16, BRIEF = 0.7;
   const END = /(?<!\bet al|\bn\.d|\be\.g|\bi\.e)[.?!:](?=\s|$)/;
   const KEYS = [
     ["→ ←, or a clicker", "turn the slides"],
@@ -38,8 +40,9 @@
     for (const low of title.querySelectorAll("sub")) low.prepend("_");
     return title.textContent.trim();
   };
-  const OTHER = "section, h1, h2, h3, style, script, details, .ways-on, .go-on, .run-it, .finish, .fine-print, .tag_no-slide, .highlight-python, .toctree-wrapper";
+  const OTHER = "section, h1, h2, h3, style, script, details, .ways-on, .go-on, .run-it, .finish, .fine-print, .tag_no-slide, [class*=tag_slide-at-], .highlight-python, .toctree-wrapper";
   const LEADS = ".message, div.math";
+  const SHOWN = ".drawing, .explorable, .quiz, .attention"; // not computed, or moved by hand
   let stage = null, slides = [], at = 0, moved = [], button = null, notes = null, tell = null, typed = "";
   const asked = new URLSearchParams(location.search);
   let toFillIn = asked.has("fill-in"); // the hand-out: without results
@@ -63,6 +66,14 @@
       break;
     }
     return copy;
+  };
+
+  /* A cell whose result waits for Space: its output keeps its place. */
+  const covered = (cell) => {
+    const output = cell.querySelector(".cell_output");
+    if (output && (cell.matches(".tag_cover") || !output.querySelector(SHOWN)))
+      output.before(make("details", { className: "cover" }, make("summary", { textContent: RESULT.false })));
+    return cell;
   };
 
   const take = (node) => {
@@ -94,7 +105,7 @@
         for (const question of node.querySelectorAll(".quiz:not(.predict) fieldset"))
           push(make("div", { className: "quiz" }, take(question)), { room: titleOf(section) === QUIZ && 1.36 * ROOM });
       else if (node.matches("div, ul, ol, table, figure, dl, blockquote"))
-        push(take(node), { alone: node.matches(".prediction") });
+        push(take(node.matches(".cell") ? covered(node) : node), { alone: node.matches(".prediction") });
     }
     found.at(-1)?.aloud.push(...aloud);
     return found;
@@ -115,7 +126,7 @@
      of answers. */
   const build = (section, lead) => {
     if (FOR_READERS.test(titleOf(section))) return true;
-    const parts = blocks(section, lead);
+    const parts = [...blocks(section, lead), ...[...document.querySelectorAll(`.tag_slide-at-${section.id}`)].map(take)];
     const inner = [...section.children].filter((node) => node.matches("section"));
     let body = parts.length ? add(section) : null;
     for (const part of parts) {
@@ -138,12 +149,15 @@
   };
 
   /* Draw a slide as large as it fits, but its heading no larger than others. What an explorable says
-     may become longer. A result of several parts is tried in two columns as well, with its reason below. */
+     may become longer. A result of several parts is tried in two columns as well, with its reason below; of a long reason the
+     slide has the beginning, and the notes have the rest. */
   const fit = (slide = slides[at]) => {
     const body = slide.firstChild, room = slide.querySelector("[data-explorable]") ? 0.94 * ROOM : ROOM;
     const fits = (zoom) => {
       body.style.zoom = zoom;
       body.style.setProperty("--grown", Math.max(1, zoom));
+      body.style.setProperty("--shrunk", Math.min(1, zoom));
+      body.style.setProperty("--zoom", zoom);
       return body.scrollHeight * zoom <= (zoom > 1 ? room : ROOM) + 1 && body.scrollWidth <= body.clientWidth + 1;
     };
     const best = () => {
@@ -156,7 +170,7 @@
       }
       return small;
     };
-    body.classList.remove("wide");
+    body.classList.remove("wide", "brief");
     let zoom = best();
     if (zoom < LARGEST && slide.querySelector(".result[open] > .cell ~ .cell")) {
       body.classList.add("wide");
@@ -164,7 +178,43 @@
       body.classList.toggle("wide", other > zoom);
       zoom = Math.max(zoom, other);
     }
+    if (zoom < BRIEF && slide.querySelector(".result[open] .explanation > p + p + p")) {
+      body.classList.add("brief");
+      zoom = best();
+    }
     fits(zoom);
+    enlarge(slide);
+  };
+
+  /* Text of a figure that nobody at the back could read becomes larger, texts of one size together, while
+     none of them meets another or leaves the figure. */
+  let sizes = new Map();
+  const enlarge = (slide) => {
+    for (const [text, size] of sizes) if (slide.contains(text)) text.style.fontSize = size;
+    const seen = stage.classList.contains("on-paper") ? 1 : parseFloat(stage.style.getPropertyValue("--fit"));
+    for (const svg of slide.querySelectorAll("figure svg")) {
+      const frame = svg.getBoundingClientRect(), groups = new Map();
+      const texts = [...svg.querySelectorAll("text")].filter((text) => text.getBoundingClientRect().width);
+      for (const text of texts) {
+        const { b, d } = text.getScreenCTM(), size = parseFloat(getComputedStyle(text).fontSize) * Math.hypot(b, d) / seen;
+        const key = Math.round(size * 10) / 10;
+        if (key < READABLE && !text.querySelector("tspan[x]")) groups.set(key, [...(groups.get(key) ?? []), text]);
+      }
+      const clashes = () => {
+        const boxes = texts.map((text) => text.getBoundingClientRect());
+        return boxes.reduce((sum, a, n) => sum + (a.left < frame.left - 1 || a.right > frame.right + 1 ? 1 : 0)
+          + boxes.slice(0, n).filter((b) => a.left < b.right + 5 && b.left < a.right + 5 && a.top + 2 < b.bottom && b.top + 2 < a.bottom).length, 0);
+      };
+      for (const [key, group] of [...groups].sort(([a], [b]) => a - b)) {
+        const before = clashes(), own = group.map((text) => parseFloat(getComputedStyle(text).fontSize));
+        for (const text of group) if (!sizes.has(text)) sizes.set(text, text.style.fontSize);
+        for (let size = READABLE; size > key; size -= 0.5) {
+          group.forEach((text, n) => { text.style.fontSize = `${(own[n] * size) / key}px`; });
+          if (clashes() <= before) break;
+          for (const text of group) text.style.fontSize = sizes.get(text);
+        }
+      }
+    }
   };
 
   const scale = () => {
@@ -179,6 +229,7 @@
   };
 
   const show = (number) => {
+    if (!stage) return;
     at = Math.max(0, Math.min(slides.length - 1, number));
     slides.forEach((slide, n) => slide.classList.toggle("on", n === at));
     stage.querySelector(".count").textContent = `${at + 1} / ${slides.length}`;
@@ -190,7 +241,7 @@
 
   /* The window opens at once, since browsers allow that only in answer to a key or a click. */
   const openNotes = () => {
-    if (notes && !notes.closed) return notes.focus();
+    if (tell && !notes.closed) return notes.focus();
     const inWindow = (name) => open("", name, "popup,width=900,height=700");
     let view = inWindow("lamplight-notes");
     try { view?.document; } catch { // from files, a page loaded anew may not write into its old window
@@ -201,7 +252,7 @@
   };
   /* The window of notes asks for this again and again, so that it goes on after this page was left. */
   window.lamplightJoin = (view) => {
-    if (!stage || view === notes) return;
+    if (!stage || (view === notes && tell)) return;
     notes = view;
     notes.onkeydown = onKey;
     const fill = () => { tell = window.lamplightNotes(notes, { slides, at: () => at, show, fit }); };
@@ -254,15 +305,19 @@
     scale();
     show(number);
     stage.focus();
+    if (notes && !notes.closed) window.lamplightJoin(notes); // they went on while the slides were closed
   };
 
   const stop = () => {
     for (const [node, mark] of moved.reverse()) mark.replaceWith(node);
+    for (const [text, size] of sizes) text.style.fontSize = size;
+    document.querySelectorAll("article details.cover").forEach((cover) => cover.remove());
+    tell?.(false);
     moved = [];
     slides = [];
+    sizes = new Map();
     stage.remove();
-    notes?.close();
-    stage = tell = notes = null;
+    stage = tell = null;
     document.querySelectorAll(".result").forEach(named);
     if (document.fullscreenElement) fullScreen();
     document.documentElement.classList.remove("presenting");

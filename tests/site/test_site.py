@@ -158,7 +158,7 @@ def test_notebook_has_colab_and_download_links(name):
 def test_contents_and_landing_page_name_every_lecture():
     lectures = {f"lectures/{path.stem}" for path in (ROOT / "lectures").glob("*.ipynb")}
     assert lectures == {name for name in FILES if name.startswith("lectures/")}
-    linked = {link["href"] for link in page_soup("index").select("article ol a[href]")}
+    linked = {link["href"] for link in page_soup("index").select("article a[href]")}
     assert {f"{name}.html" for name in lectures} <= linked
 
 
@@ -496,6 +496,39 @@ def test_the_first_page_asks_first_and_has_one_start(width, page):
     assert len(ends) == 3
     for within, far, middle in ends:
         assert within and far <= 6 and 0 <= middle <= width
+
+
+def test_the_first_page_says_what_the_course_takes(page):
+    """On one screen, as a list: the sum of what the cards say, which name both minutes each."""
+    cards = [card.text for card in page_soup("index").select(".lecture-cards li")]
+    lectures = [re.search(r"(\d+) minutes.*Exercises: (\d+) minutes", card) for card in cards[:-1]]
+    reading, tasks = (round(sum(int(card[n]) for card in lectures) / 60) for n in (1, 2))
+    build = int(re.search(r"about (\d+) hours", cards[-1])[1])
+    needs = page_soup("index").select(".landing ul.need li")
+    wanted = (
+        f"About {reading + tasks + build} hours: {reading} for {len(lectures)} lectures, {tasks}"
+    )
+    assert len(needs) == 3 and needs[-1].text.startswith(wanted)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto((HTML / "index.html").as_uri())
+    box = page.locator(".landing ul.need").bounding_box()
+    assert box["y"] + box["height"] <= 720
+
+
+def test_the_field_of_the_search_has_the_colour_of_the_course(page):
+    page.goto((HTML / "lectures" / "04_masks.html").as_uri())
+    page.keyboard.press("Control+k")
+    field = page.locator(".bd-search input:focus")
+    field.wait_for()
+    frame, lamp = field.evaluate(
+        """field => {
+          const probe = document.body.appendChild(document.createElement("i"));
+          probe.style.color = "var(--lamplight)";
+          const colour = getComputedStyle(probe).color;
+          return [getComputedStyle(field.closest(".bd-search")).boxShadow, colour];
+        }"""
+    )
+    assert frame.startswith(lamp)
 
 
 @pytest.mark.parametrize(
