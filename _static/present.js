@@ -72,7 +72,7 @@
   const covered = (cell) => {
     const output = cell.querySelector(".cell_output");
     if (output && (cell.matches(".tag_cover") || !output.querySelector(SHOWN)))
-      output.before(make("details", { className: "cover" }, make("summary", { textContent: RESULT.false })));
+      output.before(make("details", { className: "cover" }, make("summary", { textContent: cell.matches(".tag_cover") ? "Show the drawing" : RESULT.false })));
     return cell;
   };
 

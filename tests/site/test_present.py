@@ -249,6 +249,8 @@ def test_a_handout_to_fill_in_holds_no_result(present):
         "all => all.map(box => parseFloat(getComputedStyle(box, '::after').height))"
     )
     assert min(lines) >= 127
+    summary = page.locator(".slide[data-section='What we showed'] .slide-body")
+    assert summary.evaluate("box => parseFloat(getComputedStyle(box, '::after').height)") > 300
     boxes = page.locator(
         ".slide > * > .cell > .cell_output:not(:has(.drawing, .explorable, .quiz))"
     )
