@@ -515,7 +515,7 @@ def test_the_first_page_says_what_the_course_takes(page):
     assert box["y"] + box["height"] <= 720
 
 
-def test_the_field_of_the_search_has_the_colour_of_the_course(page):
+def test_the_search_field_has_the_colour_of_the_course(page):
     page.goto((HTML / "lectures" / "04_masks.html").as_uri())
     page.keyboard.press("Control+k")
     field = page.locator(".bd-search input:focus")
