@@ -108,9 +108,10 @@ task.edit(
     "(shared / len(ours) + shared / len(theirs)) / 2",
 )
 task.edit(
-    "Precision and recall were multiplied. F1 is their harmonic mean.",
-    "2 * shared / (len(ours) + len(theirs))",
-    "shared / len(ours) * shared / len(theirs)",
+    "In the right answer *The* is kept. Convert its words to lower case before you compare them "
+    "with the articles.",
+    "theirs = [word.lower() for word in wanted if word.lower() not in articles]",
+    "theirs = [word.lower() for word in wanted if word not in articles]",
 )
 
 

@@ -137,7 +137,17 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def rows_sum_to_one(args, result):
     """Whatever the attention is, some word is copied."""
-    off = (result.sum(dim=-1) - 1).abs().max().item()
-    return None if off < 1e-9 else f"A row sums to 1 ± {off:.2f}."
+    weights, source, n_words = args
+    if result.shape != (*weights.shape[:2], n_words):
+        return None
+    for word in source.unique().tolist():
+        if not result[..., word].any():
+            return f"Word {word} occurs, but no row has any probability for it."
+    sums = result.sum(axis=-1)
+    at = abs(sums - 1).argmax()
+    return (
+        None if abs(sums.flat[at] - 1) < 1e-6 else f"A row sums to {sums.flat[at]:.3f}, not to 1."
+    )

@@ -159,3 +159,13 @@ def cases(seed):
         note += ", facts of the news that are told twice" if n in (5, 4) else ""
         found.append(Case((said, right, told), note, kind="ordinary cases"))
     return found
+
+
+@task.diagnostic
+def twice_lost(args, result):
+    """Whether a fact of the news that is lost counts as often as it is told."""
+    said, right, _ = args
+    repeated = sum(word not in said for word in right)
+    if len(result) == 4 and result[1] == repeated > len(set(right) - set(said)):
+        return "A lost fact that the news tells twice counts twice. Count *different* words."
+    return None

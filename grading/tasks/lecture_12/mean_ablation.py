@@ -163,3 +163,18 @@ def cases(seed):
             )
         )
     return found
+
+
+@task.diagnostic
+def width_of_a_head(args, result):
+    """Whether the width of a head was taken from d_model."""
+    found, W_out, n_heads, head = args
+    d_v = len(W_out) // n_heads
+    own = slice(head * d_v, (head + 1) * d_v)
+    context = found.clone()
+    context[..., own] = found[..., own].mean(dim=0)
+    if d_v * n_heads != found.shape[-1] and torch.allclose(
+        torch.as_tensor(result), context @ W_out.T
+    ):
+        return "d_v was computed from d_model, which may be another number: `found` has the heads."
+    return None

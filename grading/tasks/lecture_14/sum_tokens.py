@@ -156,3 +156,14 @@ def cases(seed):
     largest = torch.tensor([999, 0]), torch.tensor([999, 0])
     found.append(Case((*largest, 3, True), "the largest and the smallest sum", kind="edge cases"))
     return found
+
+
+@task.diagnostic
+def which_axis(args, result):
+    """Whether the rows were reversed instead of the digits."""
+    a, b, n, reverse = args
+    plain = sum_tokens(a, b, n, False)
+    turned = torch.cat([plain[:, : 2 * n + 2], plain[:, 2 * n + 2 :].flip(0)], dim=1)
+    if reverse and torch.equal(torch.as_tensor(result), turned):
+        return "The answers of the batch are in reverse order, not the digits of each: `flip(1)`."
+    return None
