@@ -5,7 +5,7 @@
    vector (a, b, c) with the query and the key that these matrices make of (a, b, c, d)} */
 lamplight.explorable("move_a_word", (stage, config) => {
   const { html, svg, set, softmax, dot, number, choose, status, bar, draggable } = lamplight;
-  const UNIT = 42, REACH = 4, END = UNIT * REACH; /* pixels, entries, pixels */
+  const UNIT = 42, REACH = 4, END = 168; /* pixels, entries, pixels */
   const SPOKES = [[0, -1], [-0.866, 0.5], [0.866, 0.5]], ENTRIES = [0, 1, 2];
   const WAYS = ["one vector", "a query and a key"], still = matchMedia("(prefers-reduced-motion)");
   const { axes, sentences, W_query, W_key } = config;
@@ -23,22 +23,21 @@ lamplight.explorable("move_a_word", (stage, config) => {
   };
   const ask = (i) => { query = i; draw(); };
 
-  const wide = 0.866 * END + 12;
   const beams = svg("g", { fill: "none", style: "stroke:var(--lamp)", opacity: 0.6 }), dots = svg("g");
-  const trail = svg("line", { stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": "3 4" });
+  const trail = svg("line", { stroke: "currentColor", "stroke-dasharray": "3 4" });
   const moved = svg("circle", { r: 8, style: "fill:var(--lamp)" });
   /* In the corner, because beside the dot it would lie on the trail or on a beam. */
-  const legend = svg("text", { x: -wide, y: -END - 9, style: "fill:var(--lamp)" });
+  const legend = svg("text", { x: -158, y: -177, style: "fill:var(--lamp)" });
   const plane = svg("svg", {
-    viewBox: `${-wide} ${-END - 26} ${2 * wide} ${1.5 * END + 52}`, role: "group",
-    "aria-label": "Vectors of the words", style: "flex:2 1 15rem;min-width:0;max-width:25rem;user-select:none",
+    viewBox: "-158 -194 316 322", role: "group",
+    "aria-label": "Word vectors", style: "flex:2 1 15rem;min-width:0;max-width:25rem;user-select:none",
   }, ...SPOKES.flatMap(([x, y], k) => [
     svg("path", { d: `M0 0L${x * END} ${y * END}`, stroke: "#8888" }),
-    svg("text", { x: x * END, y: y * END + (k ? 19 : -9), "text-anchor": ["middle", "start", "end"][k] }, axes[k]),
+    svg("text", { x: x * END, y: y * END + (k ? 40 : -9), "text-anchor": ["middle", "start", "end"][k] }, axes[k]),
   ]), legend, beams, trail, dots, moved);
   const body = html("tbody"), said = status();
   const table = html("table", { class: "grow" }, html("thead", {}, html("tr", {},
-    ...["who asks", "vector", "score", "weight"].map((name) => html("th", { scope: "col" }, name)))), body);
+    ...["who asks", W_query ? "key" : "vector", "score", "weight"].map((name) => html("th", { scope: "col" }, name)))), body);
   const open = (name) => {
     at = names.indexOf(name);
     words = sentences[at].map((word) => [...word]);
@@ -68,8 +67,8 @@ lamplight.explorable("move_a_word", (stage, config) => {
   };
   const draw = () => {
     const vectors = words.map(senses), asks = vectors[query], [x0, y0] = point(asks);
-    const scores = words.map((word, i) => way === WAYS[0] ? dot(asks, vectors[i])
-      : dot(times(words[query], W_query), times(word, W_key)));
+    const one = way === WAYS[0], sought = one ? asks : times(words[query], W_query);
+    const keys = one ? vectors : words.map((word) => times(word, W_key)), scores = keys.map((key) => dot(sought, key));
     const weights = softmax(scores), context = ENTRIES.map((k) => dot(weights, vectors.map((v) => v[k])));
     beams.replaceChildren();
     parts.forEach(({ pick, row, mark, label, group }, i) => {
@@ -85,7 +84,7 @@ lamplight.explorable("move_a_word", (stage, config) => {
         "aria-valuetext": `${told(vectors[i])}, weight ${number(weights[i])}` });
       row.className = i === query ? "on" : "";
       pick.checked = i === query;
-      row.cells[1].textContent = told(vectors[i]);
+      row.cells[1].textContent = told(keys[i]);
       row.cells[2].textContent = number(scores[i]);
       row.cells[3].replaceChildren(bar(weights[i]), number(weights[i], 3));
     });
@@ -94,7 +93,7 @@ lamplight.explorable("move_a_word", (stage, config) => {
     set(trail, { x1: x0, y1: y0 });
     [from, to, began] = [moved.at ?? [x0, y0], point(context), performance.now()];
     glide(began);
-    said.textContent = `“${word}” gives itself ${number(weights[query])} and moves from ${told(asks)} to `
+    said.textContent = `“${word}” asks with ${told(sought)}, gives itself ${number(weights[query])} and moves from ${told(asks)} to `
       + told(context, 2) + (most > Math.min(...context) + 0.05 ? `, toward ${axes.filter((_, k) => context[k] > most - 1e-9).join(" and ")}.` : ".");
   };
   stage.append(html("div", { class: "row" }, choose("Sentence", names, names[0], open).element,

@@ -1,6 +1,7 @@
 /* Lecture 2: the vectors of one word in many sentences, carried through the blocks of a real model.
    config: {word, senses: names, sentences: [sense][n], start: [sense, n] of the chosen sentence, and in hundredths
-            paths: [sense][n] x, y at the embedding and after each block; centers: [sense] x, y likewise} */
+            paths: [sense][n] x, y at the embedding and after each block; centers: [sense] x, y likewise;
+            and baseline: how many are right by the mean of the other words} */
 lamplight.explorable("moving_note", (stage, config) => {
   const { html, svg, set, slider, tick, button, status } = lamplight;
   const { word, senses, sentences } = config, PACE = 380; /* milliseconds for a block */
@@ -41,14 +42,12 @@ lamplight.explorable("moving_note", (stage, config) => {
     } }, trail, dots, ...crosses, ring,
   ...NAMED.map(([x, y, anchor], s) =>
     svg("text", { x, y, "text-anchor": anchor, style: "font-size:8px" }, svg("tspan", { style: `fill:${INKS[s]}` }, `${"●▲■"[s]} `), senses[s])));
-  const bars = Array.from({ length: last + 1 }, (_, b) => {
-    const height = (44 * rights(b)) / marks.length;
-    return svg("rect", { x: 6 * b, y: 44 - height, width: 5, height, fill: "currentColor" });
-  });
-  const chance = 44 * (1 - 1 / senses.length);
-  const chart = svg("svg", { viewBox: `0 0 ${6 * last + 5} 64`, "aria-hidden": "true", style: "margin-top:.8rem;max-width:15rem" }, ...bars,
-    svg("path", { d: `M0 ${chance}H${6 * last + 5}`, stroke: "currentColor", "stroke-dasharray": "3 2" }),
-    svg("text", { y: 60, style: "font-size:10px" }, "right after each block; dashed: guessing"));
+  const bars = Array.from({ length: last + 1 }, (_, b) => svg("rect", { x: 6 * b, width: 5, fill: "currentColor" }));
+  const lines = [[marks.length / senses.length, "1 2", "right by block; dotted: guessing,"], [config.baseline, "5 2", "dashed: mean of other words,"]];
+  const chart = svg("svg", { viewBox: `0 0 ${6 * last + 5} 74`, "aria-hidden": "true", style: "max-width:15rem" }, ...bars,
+    ...lines.flatMap(([n, dash, text], i) => [
+      svg("path", { d: `M0 ${44 * (1 - n / marks.length)}h190`, stroke: "currentColor", "stroke-dasharray": dash }),
+      svg("text", { y: 58 + 12 * i, style: "font-size:9px" }, `${text} ${n}`)]));
   const said = status(), text = html("p", { style: "margin:.4rem 0" });
   const block = slider("after block", { min: 0, max: last, value: 0 }, (v) => { stop(); at = v; draw(); });
   const play = button("Play", () => began === null ? run() : stop());
@@ -89,7 +88,10 @@ lamplight.explorable("moving_note", (stage, config) => {
     set(trail, { d: `M${[...steps, place(chosen.path)].join("L")}` });
     if (at % 1) at - block.input.value >= 1 && block.set(Math.floor(at));
     else block.set(at);
-    bars.forEach((bar, b) => set(bar, { "fill-opacity": attends && b === Math.floor(at) ? 1 : 0.3 }));
+    bars.forEach((bar, b) => {
+      const height = 44 * rights(b) / marks.length;
+      set(bar, { y: 44 - height, height, opacity: b === Math.floor(at) ? 1 : 0.3 });
+    });
     said.textContent = !attends ? `Without attention all ${marks.length} stay equal: no word can tell “${word}” its sense.`
       : at < 1 ? `At the start all ${marks.length} are equal: one row of the embedding table.`
         : `After block ${Math.floor(at)}, ${rights(Math.floor(at))} of ${marks.length} are nearest to the centre of their own sense. The chosen one is nearest to ${senses[nearest(chosen.path)]}.`;

@@ -227,6 +227,7 @@ def moving_note():
         "sentences": [[f"{s} in {n} one note" for n in range(4)] for s in ("a", "b", "c")],
         "paths": [[hundredths(path) for path in sense] for sense in PATHS],
         "centers": [hundredths(center) for center in CENTERS],
+        "baseline": 6,
     }
     table = (["after block", "nearest"], [[0, 4], [5, 10]])
     return explorables.to_html("moving_note", config, table=table, caption="Play.")
