@@ -221,7 +221,7 @@ def not_run(task: Task, outcome: Outcome, array: str) -> str:
         return text
     text += f"\n  in {line(outcome.line)}"
     if outcome.error.startswith("ValueError") and TORCH_TRANSPOSE.search(outcome.line.text or ""):
-        text += f"\n{NOT_AS_IN_TORCH}"
+        text += f"\n{_NOT_AS_IN_TORCH}"
     return text
 
 
@@ -538,7 +538,7 @@ def progress(
 
 TORCH_TRANSPOSE = re.compile(r"\.transpose\(\s*-\d\s*,\s*-\d\s*\)")
 """Two axes counted from the end; with a ValueError, which torch does not raise here."""
-NOT_AS_IN_TORCH = (
+_NOT_AS_IN_TORCH = (
     "NumPy's transpose takes the new order of all axes, so transpose(-2, -1) leaves a matrix as it "
     "is. To exchange the last two axes, write np.swapaxes(…, -2, -1)."
 )

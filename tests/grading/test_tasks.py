@@ -586,7 +586,7 @@ def test_numpy_transpose_is_not_that_of_torch():
     place = Location(3, "return q @ k.transpose(-2, -1)")
     for error, told in (("ValueError: matmul", True), ("RuntimeError: size", False)):
         message = messages.not_run(example(), Outcome(Status.RAISED, error=error, line=place), "")
-        assert message.endswith(messages.NOT_AS_IN_TORCH) == told
+        assert message.endswith(messages._NOT_AS_IN_TORCH) == told
 
 
 def test_diagnostic_hides_names_of_the_harness():

@@ -228,6 +228,7 @@ def test_page_for_lost_readers_at_any_depth(page):
     assert places >= {"index.html", "search.html", "lectures/04_masks.html"}
     assert all((HTML / place).is_file() for place in places)
     page.unroute(f"{SITE}**")
+    visit.leave()
 
 
 def test_a_page_is_styled_once(page, base):
