@@ -192,8 +192,8 @@ class ScaledTwice(TiedModel):
 
 
 @task.mistake(
-    "The table is tied. But the embeddings are multiplied by the square root of "
-    "√d_model. The factor is √d_model."
+    "The table is tied. But the embeddings are multiplied by d_model. The factor is its square "
+    "root, √d_model."
 )
 class ScaledByWidth(TiedModel):
     def forward(self, tokens):

@@ -1,6 +1,7 @@
 """Mend a loss that asks for words that do not come."""
 
 import torch
+from torch.nn.functional import cross_entropy
 
 from grading.author import Case, TaskFile
 
@@ -44,8 +45,6 @@ def next_token_loss(logits, tokens):
 @task.alternative
 def by_torch(logits, tokens):
     """Torch's loss, which leaves out one index."""
-    from torch.nn.functional import cross_entropy
-
     return cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=PAD)
 
 
@@ -185,13 +184,18 @@ def softmax_over_texts(logits, tokens):
     return -log_p.gather(-1, targets[..., None])[..., 0][targets != PAD].mean()
 
 
+task.mistake(
+    "`F.cross_entropy` expects the vocabulary at axis 1, but in the logits it is the last axis. "
+    "Flatten the batch and the positions, or exchange the last two axes.",
+    lambda logits, tokens: cross_entropy(logits[:, :-1], tokens[:, 1:], ignore_index=PAD),
+)
+
+
 @task.mistake(
     "`reshape` and `view` do not exchange two axes: they cut the same sequence of numbers into "
     "other pieces and mix different words. `transpose` exchanges axes."
 )
 def reshaped(logits, tokens):
-    from torch.nn.functional import cross_entropy
-
     targets = tokens[:, 1:]
     by_word = logits[:, :-1].reshape(len(targets), logits.shape[2], targets.shape[1])
     return cross_entropy(by_word, targets, ignore_index=PAD)
@@ -201,13 +205,6 @@ task.mistake(
     "The sign is wrong: the loss of a word is never below 0.",
     lambda logits, tokens: -next_token_loss(logits, tokens),
 )
-
-
-@task.mistake("Probabilities were averaged before the logarithm. Take the logarithm of each first.")
-def log_of_mean(logits, tokens):
-    targets = tokens[:, 1:]
-    p = logits[:, :-1].softmax(dim=-1).gather(-1, targets[..., None])[..., 0]
-    return -p[targets != PAD].mean().log()
 
 
 task.mistake(
@@ -222,10 +219,10 @@ def cases(seed):
     """One text of three words by hand; then padding, whole texts, and sizes that all differ."""
     generator = torch.Generator().manual_seed(seed)
     shares = [
-        [0.1, 0.2, 0.2, 0.5],
-        [0.1, 0.6, 0.1, 0.2],
-        [0.1, 0.3, 0.3, 0.3],
-        [0.7, 0.1, 0.1, 0.1],
+        [0.1, 0.2, 0.1, 0.5, 0.1],
+        [0.1, 0.6, 0.1, 0.1, 0.1],
+        [0.1, 0.3, 0.2, 0.3, 0.1],
+        [0.6, 0.1, 0.1, 0.1, 0.1],
     ]
     by_hand = torch.tensor(shares, dtype=torch.float64).log()[None]
     found = [

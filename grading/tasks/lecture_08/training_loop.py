@@ -251,7 +251,7 @@ def harness(answer, table, readout, batches, lr, warmup, clip):
     if losses is None:
         return None
     try:
-        numbers = [float(x) for x in losses]
+        numbers = [float(x.detach() if torch.is_tensor(x) else x) for x in losses]
     except (TypeError, ValueError, RuntimeError):
         raise ValueError("expected a list with one number, the loss, for each step") from None
     return {
