@@ -252,7 +252,7 @@ def _not_run(task: Task, outcome: Outcome, array: str) -> str:
         case Status.GAVE_NONE:
             return _none(f"`{outcome.error}`" if outcome.error else task.name)
         case Status.REFUSED:
-            return f"It cannot be judged: {outcome.error}"
+            return outcome.error
         case Status.UNSENDABLE:
             return f"It returns {outcome.error}."
         case _:
@@ -449,8 +449,9 @@ def reason(earned: Earned) -> str:
                 "a second costs the rest."
             )
         case OrdinaryFails(bugs):
-            why = "No partial credit, because an ordinary case fails"
-            return f"{why}{', as it does until all bugs are fixed' if bugs else ''}."
+            if bugs:
+                return "The points come when all bugs are fixed."
+            return "No partial credit, because an ordinary case fails."
         case None:
             return ""
 
@@ -466,12 +467,12 @@ def _worth(kinds: Sequence[str], worth: Mapping[str, Fraction]) -> str:
 
 def looking() -> str:
     """The line that is shown while the search for the cause takes its time."""
-    return "Not right yet. Comparing it with known mistakes …"
+    return "Not right yet. Looking for the cause …"
 
 
 def not_found() -> str:
     """What comes of that search if no known mistake fits."""
-    return "None of the known mistakes explains this result."
+    return "The cause is not clear; there may be several. Begin here:"
 
 
 def no_task(name: object, like: str) -> str:

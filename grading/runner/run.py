@@ -142,7 +142,7 @@ def _stopped(
         if not place.startswith(("CALL", "PRECALL")):  # a call: of the answer, with its arguments
             if gave_none is not None and "NoneType" in text:
                 return Outcome(Status.GAVE_NONE, error=gave_none, stdout=stdout)
-            return Outcome(Status.REFUSED, error=f"what came does not fit: {text}", stdout=stdout)
+            return Outcome(Status.REFUSED, error=f"the result does not fit: {text}", stdout=stdout)
     return Outcome(
         Status.RAISED,
         error=f"{type(error).__name__}: {text}",

@@ -140,7 +140,7 @@ def test_failing_ordinary_case_leaves_no_points():
     bugs = example(kind="find the bug", mistakes=(Mistake(lambda x: x, "As given."),))
     assert grade(bugs, lambda x: x, 0).part == "", "nothing is fixed"
     part = grade(bugs, lambda x: 3 * x, 0).part
-    assert part == f"{said}, as it does until all bugs are fixed."
+    assert part == "The points come when all bugs are fixed."
 
 
 def in_place(x):

@@ -255,6 +255,8 @@ def cases(seed):
 def mask_is_kept(args, result):
     """What the mask hides has no weight."""
     mask, weights = args[2].numpy(), result[1]
+    if np.isnan(result[0]).any():
+        return "NaN: some row may attend to nothing. What does True mean in PyTorch's mask?"
     if weights.shape[-2:] == mask.shape and (np.nan_to_num(weights, nan=1.0) * ~mask > 1e-9).any():
         return "Masked keys get weight."
     return None

@@ -718,14 +718,11 @@ def which_word(args, result):
     for name in (key for key in right if key.startswith("reader")):
         came, want = np.asarray(result[name]), right[name].numpy()
         if came.shape != want.shape:
-            return f"{name} returned logits of shape {came.shape} in all; expected {want.shape}."
+            return f"The logits have shape {came.shape} in all; expected {want.shape}."
         wrong = ~np.isclose(came, want, rtol=1e-4, atol=1e-5).all(axis=-1)
         if wrong.any():
-            fork = ", a fork" if name[-1] in "cd" else ""
-            return (
-                f"{name.capitalize()}{fork}: the first wrong logits are those of word "
-                f"{int(wrong.argmax())} (counted from 0)."
-            )
+            word = f"word {int(wrong.argmax())}{' of a fork' if name[-1] in 'cd' else ''}"
+            return f"The first wrong logits are those of {word} (counted from 0)."
     if result["words read more than once"]:
         return "The logits are right. But words are read again that were already read."
     return None

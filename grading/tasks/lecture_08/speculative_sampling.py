@@ -276,7 +276,9 @@ def comes_out(args, result):
             if np.isnan(row).any():
                 return f"Row {b} of `{name}` holds NaN."
             if (row < -1e-9).any() or (row > 1 + 1e-9).any():
-                return f"Row {b} of `{name}` holds {row[(row < 0) | (row > 1)][0]:.3f}."
+                off = row[(row < -1e-9) | (row > 1 + 1e-9)][0]
+                limit = "at most 1" if off > 1 else "at least 0"
+                return f"Row {b} of `{name}` holds {off:.3f}. A probability is {limit}."
         never = np.flatnonzero((q[b] == 0) & (accept[b] > 0))
         if len(never):
             j = int(never[0])

@@ -13,8 +13,8 @@ task = TaskFile(
     results=("the positions", "the mask"),
     hints=(
         "Which position does the first token of the short text have if it is read alone?",
-        "In `mask[i, query, key]`, along which of the two axes must `real` be broadcast, so that "
-        "no query attends to a pad token?",
+        "In `mask[i, query, key]`, must `real` choose the columns (keys) or the rows (queries), so "
+        "that no query attends to a pad token?",
         "`real.cumsum(dim=1)` counts the real tokens up to each position.",
     ),
 )
