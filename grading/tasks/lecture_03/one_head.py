@@ -83,12 +83,6 @@ task.edit(
     "x.shape[-1]",
 )
 task.edit(
-    "The scores were divided by √d_v. Values take no part in the scores: take the width of "
-    "queries and keys.",
-    "np.sqrt(q.shape[-1])",
-    "np.sqrt(v.shape[-1])",
-)
-task.edit(
     "The scores were divided by the square root of the number of words. Did you read the wrong "
     "axis of the shape? The divisor is the square root of the last axis of q.",
     "np.sqrt(q.shape[-1])",
@@ -154,6 +148,12 @@ task.edit(
     "exchanges the last two and leaves the others alone.",
     "np.swapaxes(k, -2, -1)",
     "k.T",
+)
+task.edit(
+    "`transpose(0, 2, 1)` fits three axes only, but x may have two or more than three. "
+    "np.swapaxes(k, -2, -1) exchanges the last two, however many there are.",
+    "np.swapaxes(k, -2, -1)",
+    "k.transpose(0, 2, 1)",
 )
 task.edit(
     "The keys are not transposed. A score multiplies a row of q by a row of k, so k has to be "

@@ -54,6 +54,12 @@ task.edit(
     "2, 3",
 )
 task.edit(
+    "`transpose(1, 3)` exchanges the heads with their numbers. Exchange the heads, axis 1, with "
+    "the words, axis 2.",
+    "1, 2",
+    "1, 3",
+)
+task.edit(
     "The steps are right. But after `transpose` the numbers are no longer in order in memory, and "
     "`view` never copies them. `reshape` and `flatten` do if necessary.",
     "reshape",
@@ -89,13 +95,6 @@ task.edit(
     "and merging mixes numbers of several sentences. Leave axis 0 where it is.",
     "1, 2",
     "0, 2",
-)
-task.edit(
-    "With one sentence this is right. With more, the axis of the words was also moved before the "
-    "axis of the sentences, and `reshape` does not move it back: rows of one sentence end up in "
-    "another.",
-    "transpose(1, 2)",
-    "permute(2, 0, 1, 3)",
 )
 task.mistake(
     "The last two axes were merged as they were, so there is one row for each head, with all "

@@ -66,8 +66,14 @@ task.mistake(
     lambda x, n_heads: torch.stack(x.chunk(n_heads, dim=-1)),
 )
 task.mistake(
-    "The last two axes, words and numbers, are swapped. The shape is (batch, n_heads, T, d).",
-    lambda x, n_heads: split_heads(x, n_heads).transpose(-2, -1),
+    "Each row is cut correctly, but `transpose(1, 3)` exchanges the words with the numbers of a "
+    "head. Exchange the axes of words and heads: `transpose(1, 2)`.",
+    lambda x, n_heads: x.unflatten(-1, (n_heads, -1)).transpose(1, 3),
+)
+task.mistake(
+    "`transpose(1, 3)` puts the heads first, but the words last. In the `view`, the heads come "
+    "before their width, (batch, T, n_heads, d). Then `transpose(1, 2)` is enough.",
+    lambda x, n_heads: x.unflatten(-1, (-1, n_heads)).transpose(1, 3),
 )
 task.mistake(
     "Each head got the whole row. The row has the numbers of all heads side by side, and each "
@@ -105,13 +111,6 @@ task.edit(
 def heads_outside(x, n_heads):
     batch, T, _ = x.shape
     return torch.cat(x.chunk(n_heads, dim=-1)).view(batch, n_heads, T, -1)
-
-
-task.mistake(
-    "Words and numbers were exchanged before the cut. `view` and `reshape` then cut columns, so "
-    "a row of the result holds numbers of several words. Cut the rows first.",
-    lambda x, n_heads: x.transpose(1, 2).reshape(x.shape[0], n_heads, x.shape[1], -1),
-)
 
 
 @task.cases

@@ -45,6 +45,10 @@ task.mistake(
     [60, 14, 2_920, 600, 3_584],
 )
 task.mistake(
+    "The third and the fourth count all heads of both layers. Give the scores of one head.",
+    [60, 14, 5_840, 1_200, 3_584],
+)
+task.mistake(
     "The fourth leaves out the scores of the first call, in which ten words are read.",
     [60, 14, 730, 50, 3_584],
 )
@@ -52,11 +56,6 @@ task.mistake(
     "The fourth is a full 14 × 14 table. With a cache, old words are no longer queries: each "
     "later call has one query.",
     [60, 14, 730, 196, 3_584],
-)
-task.mistake(
-    "The fourth counts what the mask leaves. In the first call all scores are computed here, and "
-    "masked afterwards.",
-    [60, 14, 730, 105, 3_584],
 )
 task.mistake(
     "The last one should be twice as large. Which *two* things are stored for each word?",

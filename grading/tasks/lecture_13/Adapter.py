@@ -130,12 +130,6 @@ task.edit(
     "self.B @ self.A.T",
 )
 task.edit(
-    "The update is computed from the layer's output. It must be computed from the layer's input, "
-    "x.",
-    "(x @ self.A.T @ self.B.T)",
-    "(self.linear(x) @ self.A.T @ self.B.T)",
-)
-task.edit(
     "`merged_weight` holds the update alone. Add it to the layer's weight.",
     "self.linear.weight + self.scale * self.B @ self.A",
     "self.scale * self.B @ self.A",
@@ -150,6 +144,12 @@ task.edit(
     "from then on. Return a new tensor.",
     "return self.linear.weight + self.scale * self.B @ self.A",
     "return self.linear.weight.data.add_(self.scale * self.B @ self.A)",
+)
+task.edit(
+    "`+=` changes the frozen layer's own weight in place, so `merged_weight` must not use it. "
+    "Return a new tensor: the weight plus the update.",
+    "return self.linear.weight + self.scale * self.B @ self.A",
+    "self.linear.weight += self.scale * self.B @ self.A\n        return self.linear.weight",
 )
 task.edit(
     "The merged update is transposed. `nn.Linear` has a row for each output, so the update is B A.",

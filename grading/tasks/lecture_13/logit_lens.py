@@ -93,11 +93,6 @@ task.edit(
     "stream[:, :, 0]",
 )
 task.edit(
-    "The residual stream was averaged over the tokens. The verb is predicted at the last one.",
-    "stream[:, :, -1]",
-    "stream.mean(dim=2)",
-)
-task.edit(
     "The sign is wrong: the logit difference is the right token's logit minus the wrong token's.",
     "logits[:, text, right] - logits[:, text, wrong]",
     "logits[:, text, wrong] - logits[:, text, right]",
@@ -111,6 +106,12 @@ task.edit(
     "The mean is taken over the layers. Take it over the texts: one number for each layer.",
     "margins.mean(dim=1)",
     "margins.mean(dim=0)",
+)
+task.edit(
+    "`logits[:, :, right]` takes the tokens of all texts from each text. Text i needs `right[i]` "
+    "alone: `logits[:, text, right]` with `text = torch.arange(batch)`.",
+    "logits[:, text, right] - logits[:, text, wrong]",
+    "logits[:, :, right] - logits[:, :, wrong]",
 )
 task.edit(
     "Each text was read with the tokens of all texts. Text i has `right[i]` and `wrong[i]`.",
