@@ -24,7 +24,9 @@ TRIES = 5
 """Wrong answers after which `check` points at the model answer."""
 
 _earned: dict[str, float] = {}
-"""Points on the public cases, by task, in this session."""
+"""Points on the public cases, by task, in this session: those of the last try."""
+_best: dict[str, float] = {}
+"""The most that a try has earned, by task, in this session."""
 _for_review: set[str] = set()
 """Tasks whose answer waits for a person."""
 _tries: Counter = Counter()
@@ -54,6 +56,7 @@ def check(name: str, answer: object = MISSING, *, debug: bool = False) -> None:
     looking = _Looking(task)
     verdict = grade(task, answer, PUBLIC_SEED, looking)
     _earned[name] = verdict.points
+    _best[name] = max(verdict.points, _best.get(name, 0))
     (_for_review.add if verdict.needs_review else _for_review.discard)(name)
     print(messages.points(task, verdict))
     if looking.announced and verdict.diagnosis is None and not verdict.two_mistakes:
@@ -111,4 +114,5 @@ def progress(lecture: int) -> None:
     read = [task for task in tasks if task.name in _for_review]
     done = [task for task in tasks if _earned.get(task.name, 0) == task.points]
     points = sum(_earned.get(task.name, 0) for task in tasks)
-    print(messages.progress(tasks, done, read, points))
+    fallen = [task for task in tasks if _earned.get(task.name, 0) < _best.get(task.name, 0)]
+    print(messages.progress(tasks, done, read, points, fallen))

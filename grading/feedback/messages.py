@@ -512,7 +512,11 @@ def model_answer(task: Task, number: int, tries: int | None) -> str:
 
 
 def progress(
-    tasks: Sequence[Task], done: Sequence[Task], read: Sequence[Task], points: float
+    tasks: Sequence[Task],
+    done: Sequence[Task],
+    read: Sequence[Task],
+    points: float,
+    fallen: Sequence[Task] = (),
 ) -> str:
     """How many tasks of a lecture are done, and what is left.
 
@@ -521,11 +525,15 @@ def progress(
         done: those with full points.
         read: those whose answers a person reads.
         points: that all answers have together.
+        fallen: those whose last try earned less than an earlier one.
     """
     possible = sum(task.points for task in tasks)
     lines = [
         f"{len(done)} of {len(tasks)} tasks, {points:g} of {possible} points on the public cases"
     ]
+    if fallen:
+        names = ", ".join(task.name for task in fallen)
+        lines.append(f"Your last try of each task counts. An earlier one was better: {names}")
     if read:
         lines.append("To be marked: " + ", ".join(task.name for task in read))
     closed = [*done, *read]

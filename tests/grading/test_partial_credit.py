@@ -250,7 +250,7 @@ def in_notebook(monkeypatch):
     monkeypatch.setattr(checking, "load", lambda name: task)
     monkeypatch.setattr(checking, "of_lecture", lambda lecture: [task])
     monkeypatch.setattr(checking, "names_by_lecture", lambda: {task.lecture: [task.name]})
-    for kept in ("_earned", "_tries"):
+    for kept in ("_earned", "_best", "_tries"):
         monkeypatch.setattr(checking, kept, type(getattr(checking, kept))())
     for kept in ("_for_review", "_kept_back"):
         monkeypatch.setattr(checking, kept, set())
@@ -270,6 +270,16 @@ def test_check_and_progress_tell_of_parts(in_notebook, capsys):
     progress(1)
     said = capsys.readouterr().out
     assert said.startswith("0 of 1 tasks, 4 of 8 points") and "Still open: 1. doubled" in said
+
+
+def test_progress_counts_the_last_try_and_says_so(in_notebook, capsys):
+    said = []
+    for answer in (doubled, batchless, doubled):
+        check("doubled", answer)
+        capsys.readouterr()
+        progress(1)
+        said.append("An earlier one was better: doubled" in capsys.readouterr().out)
+    assert said == [False, True, False]
 
 
 def test_debug_raises_the_error_of_the_answer(in_notebook, capsys):

@@ -1,8 +1,10 @@
 """How far several proposals carry, and from what the next word is drawn."""
 
+import numpy as np
 import torch
 
 from grading.author import Case, TaskFile
+from grading.task import load
 from grading.tasks.lecture_08.speculative_sampling import speculative_sampling
 
 task = TaskFile(
@@ -177,6 +179,28 @@ def cases(seed):
         kind = "edge cases" if k == 1 or all(pattern) else "ordinary cases"
         found.append(Case((p, q, proposed, chances), f"{k} proposed: {said}", kind=kind))
     return found
+
+
+@task.diagnostic
+def another_sampling(args, result):
+    """Whether a wrong `speculative_sampling`, which the step calls, would give this result."""
+    p, q, proposed, chances = args
+    for mistake in load("speculative_sampling").mistakes:
+        accept, instead = mistake.answer(p[:-1], q)
+        yes = chances < accept[torch.arange(len(proposed)), proposed]
+        n = int(yes.int().cumprod(dim=0).sum())
+        if n == result[0] and np.allclose(torch.cat([instead, p[-1:]])[n], result[1]):
+            return (
+                "A wrong `speculative_sampling` would give this result, too. Does "
+                '`check("speculative_sampling")` pass?'
+            )
+    total = float(np.sum(result[1]))
+    if abs(total - 1) > 1e-6:
+        return (
+            f"The distribution sums to {total:.3g}, not to 1. Does "
+            '`check("speculative_sampling")` pass?'
+        )
+    return None
 
 
 @task.diagnostic
