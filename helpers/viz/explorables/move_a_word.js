@@ -30,7 +30,7 @@ lamplight.explorable("move_a_word", (stage, config) => {
   const legend = svg("text", { x: -158, y: -177, style: "fill:var(--lamp)" });
   const plane = svg("svg", {
     viewBox: "-158 -194 316 322", role: "group",
-    "aria-label": "Word vectors", style: "flex:2 1 15rem;min-width:0;max-width:25rem;user-select:none",
+    "aria-label": "Words on a plane", style: "flex:2 1 15rem;min-width:0;max-width:25rem;user-select:none",
   }, ...SPOKES.flatMap(([x, y], k) => [
     svg("path", { d: `M0 0L${x * END} ${y * END}`, stroke: "#8888" }),
     svg("text", { x: x * END, y: y * END + (k ? 40 : -9), "text-anchor": ["middle", "start", "end"][k] }, axes[k]),
