@@ -61,7 +61,7 @@ lamplight.explorable("fading_state", (stage, config) => {
     });
     const parts = at.filter(enters).map((i) => `“${word(i)}” adds ${number(enters(i) * w ** (last - i))}`);
     const verb = state > 0 ? "lie" : "lies", right = plural.has(at[0]) === state > 0;
-    said.textContent = `At the gap, ${parts.join(", ")}. The state is ${number(state)}, so the verb is `
+    said.textContent = `At the gap, ${parts.join(", ")}. The state is ${number(state, Math.abs(state) < 0.005 ? 3 : 2)}, so the verb is `
       + `“${verb}”: ${right ? "right" : "wrong"}.`;
   };
   draw();
