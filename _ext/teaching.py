@@ -32,7 +32,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 IN_TOC = re.compile(r"- file: (lectures/(\d\d)_\w+)$", re.M)
-TIME = re.compile(r"^Time: (?:Core|Lecture): (\d+) minutes\.(?: Deeper: (\d+) minutes\.)?", re.M)
+TIME = re.compile(
+    r"^Time: .*?(\d+) with all that there is to try\.(?: Deeper: (\d+) minutes\.)?", re.M
+)
 OUTCOMES = re.compile(r"^## What you will be able to do\n(.*?)(?=^## |\Z)", re.M | re.DOTALL)
 TASK = re.compile(
     r"^## (?P<number>\d+)\. (?P<title>.*)\n\s*<!-- task: (?P<name>\w+) -->\n"
@@ -57,7 +59,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Lecture:
-    """A lecture with its sheet; minutes of its core and of what stands under *Deeper*."""
+    """A lecture with its sheet; minutes of its core with all to try, and of *Deeper*."""
 
     number: int
     page: str

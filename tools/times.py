@@ -1,10 +1,11 @@
 """How long a lecture takes: `python tools/times.py [--check] [NOTEBOOK …]`.
 
-Minutes of a part: words / 120 + visible lines of code / 8 + 2 for each prediction + 1 for each
+Minutes to read a part: words / 120 + visible lines of code / 8 + 2 for each prediction + 1 for each
 figure. That is half the speed of reading straight through: learners who timed themselves on these
-lectures, with predictions and folded results, took about twice as long as that. The core is
-everything before the heading *Deeper*. The times are written
-into the page: the line `Time: …` at its top, and the first line of each section under *Deeper*,
+lectures, with predictions and folded results, took about twice as long as that. What there is to
+try in the core comes on top: 4 minutes for each explorable and each blank to fill in, 1 for each
+question of the quiz. The core is everything before the heading *Deeper*. The times are written into
+the page: the line `Time: …` at its top, and the first line of each section under *Deeper*,
 `*N minutes. Good for: ….*`. With `--check` nothing is written, and stale times are named.
 """
 
@@ -23,9 +24,10 @@ ROOT = Path(__file__).resolve().parent.parent
 WORDS, LINES = 120, 8
 """Read in a minute."""
 PREDICTION, FIGURE = 2, 1
+EXPLORABLE, BLANK, QUESTION = 4, 4, 1
 """Minutes."""
 MOST = 65
-"""Minutes that a core may take."""
+"""Minutes that reading a core may take."""
 
 DEEPER = re.compile(r"^## Deeper$", re.MULTILINE)
 SECTION = re.compile(r"^### ", re.MULTILINE)
@@ -34,6 +36,8 @@ STATED = re.compile(r"^Time: .* to run\.$", re.MULTILINE)
 GOOD_FOR = re.compile(r"^\*(?:\d+|N) minutes?\. Good for:", re.MULTILINE)
 MARKUP = re.compile(r"^:::.*$|^:class:.*$|(?<=\])\([^)]*\)", re.MULTILINE)
 """What nobody reads: fences, classes of boxes, targets of links."""
+TO_FILL_IN = re.compile(r"^\s*(?:return |\w+ = )?\.\.\.\s*(?:#.*)?$", re.MULTILINE)
+"""A line that the reader replaces."""
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 
 
@@ -46,24 +50,38 @@ class Part:
     lines: int = 0
     predictions: int = 0
     figures: int = 0
+    explorables: int = 0
+    blanks: int = 0
+    questions: int = 0
 
     def add(self, cell: NotebookNode) -> None:
         """Count a cell."""
         if cell.cell_type == "markdown":
-            words = MARKUP.sub("", cell.source).split()
+            words = STATED.sub("", MARKUP.sub("", cell.source)).split()
             self.words += sum(bool(re.search(r"\w", word)) for word in words)
             self.predictions += cell.source.count("Predict, then run")
         elif cell.cell_type == "code":
             if not HIDDEN & set(cell.metadata.get("tags", [])):
                 self.lines += sum(bool(line.strip()) for line in cell.source.splitlines())
-            html = (str(output.get("data", {}).get("text/html", "")) for output in cell.outputs)
-            self.figures += sum("<svg" in text[:3000] for text in html)
+                self.blanks += len(TO_FILL_IN.findall(cell.source))
+            for output in cell.outputs:
+                html = str(output.get("data", {}).get("text/html", ""))
+                self.figures += "<svg" in html[:3000]
+                self.explorables += "data-explorable" in html
+                if '<div class="quiz">' in html:
+                    self.questions += html.count("<fieldset")
 
     @property
     def minutes(self) -> int:
-        """Rounded up."""
+        """Time to read it, rounded up."""
         rest = self.predictions * PREDICTION + self.figures * FIGURE
         return math.ceil(self.words / WORDS + self.lines / LINES + rest)
+
+    @property
+    def with_all_to_try(self) -> int:
+        """Minutes with its explorables, blanks and quiz."""
+        tried = self.explorables * EXPLORABLE + self.blanks * BLANK + self.questions * QUESTION
+        return self.minutes + tried
 
 
 def parts(notebook: NotebookNode) -> tuple[Part, list[Part]]:
@@ -93,7 +111,10 @@ def timed(notebook: NotebookNode) -> list[str]:
     seconds = notebook.metadata.get("lamplight", {}).get("seconds")
     more = f"Deeper: {deeper} minutes. " if sections else ""
     name = "Core" if sections else "Lecture"
-    line = f"Time: {name}: {core.minutes} minutes. {more}About {_about(seconds)} s to run."
+    line = (
+        f"Time: {name}: {core.minutes} minutes to read, {core.with_all_to_try} with all that there "
+        f"is to try. {more}About {_about(seconds)} s to run."
+    )
     complaints = []
     head = next((cell for cell in notebook.cells if STATED.search(cell.source)), None)
     if head is None:
@@ -146,6 +167,8 @@ def main(arguments: list[str]) -> int:
         print(
             f"{path.stem}: core {core.minutes} min ({core.words} words, {core.lines} lines, "
             f"{core.predictions} predictions, {core.figures} figures), "
+            f"{core.with_all_to_try} with all to try ({core.explorables} explorables, "
+            f"{core.blanks} blanks, {core.questions} questions), "
             f"deeper {sum(part.minutes for part in sections)} min"
         )
         for complaint in (complaints if check else []) + too_long(notebook):

@@ -1,4 +1,4 @@
-"""Times of a lecture come from its words, lines, predictions and figures."""
+"""Times of a lecture come from what there is to read, and from what there is to try."""
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -29,10 +29,25 @@ def lecture(core_words=1800, lines=100):
 def test_minutes_are_those_of_the_formula():
     core, sections = times.parts(lecture())
     assert (core.lines, core.predictions, core.figures) == (100, 1, 1)
-    words = 10 + 1800 + 6 + 4  # head, section, prediction, end
+    words = 2 + 1800 + 6 + 4  # title, section, prediction, end
     assert abs(core.words - words) < 5
     assert core.minutes == 31  # 1,820 / 120 + 100 / 8 + 2 + 1 = 30.7
     assert [part.minutes for part in sections] == [3, 1]
+
+
+def test_what_there_is_to_try_comes_on_top():
+    before, _ = times.parts(lecture())
+    notebook = lecture()
+    quiz = '<style></style><div class="quiz"><fieldset></fieldset><fieldset></fieldset></div>'
+    for html in ('<div data-explorable="dials"></div>', quiz, quiz.replace("quiz", "quiz predict")):
+        shown = new_output("display_data", data={"text/html": html})
+        cell = new_code_cell("show()", outputs=[shown], metadata={"tags": ["remove-input"]})
+        notebook.cells.insert(4, cell)
+    notebook.cells[3].source += "\ndef added(x, part):\n    return ...  # your line"
+    core, _ = times.parts(notebook)
+    assert (core.explorables, core.blanks, core.questions) == (1, 1, 2)
+    assert core.with_all_to_try - core.minutes == 4 + 4 + 2
+    assert before.with_all_to_try == before.minutes
 
 
 def test_words_are_those_that_a_reader_reads():
@@ -52,7 +67,10 @@ def test_times_are_written_once():
     complaints = times.timed(notebook)
     assert len(complaints) == 3
     text = "\n".join(cell.source for cell in notebook.cells)
-    assert "Time: Core: 31 minutes. Deeper: 4 minutes. About 15 s to run." in text
+    assert (
+        "Time: Core: 31 minutes to read, 31 with all that there is to try. Deeper: 4 minutes. "
+        "About 15 s to run."
+    ) in text
     assert "*1 minute. Good for: nothing.*" in text
     assert times.timed(notebook) == []
 
