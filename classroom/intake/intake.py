@@ -66,8 +66,9 @@ def intake(run: Run) -> Intake:
 def version(tasks: Mapping[str, Task], lecture: int, private: Path | None = None) -> str:
     """A digest that changes whenever grades might: with the grader, the tasks, Python and torch."""
     digest = hashlib.sha256(f"{platform.python_version()} {torch.__version__}".encode())
-    folders = ("grading", "grading/tasks", f"grading/tasks/lecture_{lecture:02}")
-    files = [path for folder in folders for path in (ROOT / folder).glob("*.py")]
+    others = ROOT / "grading" / "tasks"
+    files = [path for path in (ROOT / "grading").rglob("*.py") if others not in path.parents]
+    files += [*others.glob("*.py"), *(others / f"lecture_{lecture:02}").glob("*.py")]
     files += [path for path in (ROOT / "classroom").rglob("*.py") if "benchmark" not in path.parts]
     files = sorted(files) + (sorted(private.rglob("*.py")) if private else [])
     for path in files:

@@ -59,6 +59,28 @@ def test_version_depends_on_points_and_own_files(tmp_path):
     assert before != first != intake.version(COURSE, 2, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("file", "changes"),
+    [
+        ("grading/check.py", True),
+        ("grading/feedback/partial_credit.py", True),
+        ("grading/runner/compare.py", True),
+        ("grading/tasks/lecture_02/stable_softmax.py", True),
+        ("grading/tasks/lecture_03/Head.py", False),
+        ("classroom/gradebook/store.py", True),
+        ("classroom/benchmark/run.py", False),
+    ],
+)
+def test_version_follows_the_code_that_grades(tmp_path, monkeypatch, file, changes):
+    monkeypatch.setattr(intake, "ROOT", tmp_path)
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.write_text("1\n")
+    before = intake.version(COURSE, 2)
+    path.write_text("2\n")
+    assert (intake.version(COURSE, 2) != before) == changes
+
+
 def test_intake_accepts_files_that_count():
     rows = [listed(), listed("b.ipynb"), listed("c.ipynb")]
     rows[1].supersede("not counted: the same as a.ipynb")
