@@ -23,14 +23,14 @@ windows of `READ` characters, of which a correlation leaves out the first `SKIPP
 
 from __future__ import annotations
 
-import argparse
 import re
+import time
 from statistics import median
 
 import torch
 from torch import Tensor, nn
 
-from experiments.search import ROOT, write_table  # first: it silences the progress bars
+from experiments.search import write_table  # first: it silences the progress bars
 from helpers.apps import character_lstm
 from helpers.data.shakespeare import character_batch, decode, encode, plays, split, windows
 from helpers.rnn import RecurrentModel
@@ -43,7 +43,6 @@ CHECKPOINTS = (0, 50, 100, 200, 500, 1000, STEPS)
 TEMPERATURE, WRITTEN = 0.7, 240
 READ, SKIPPED, BEST = 512, 128, 3
 TEXTS, LENGTH = 64, 1000
-KEPT = ROOT / "build" / "experiments"
 
 
 def parts() -> tuple[Tensor, Tensor, Tensor]:
@@ -171,17 +170,9 @@ def written_lines(model: RecurrentModel, cell: int | None, value: float) -> dict
 
 def main() -> None:
     """Train at each rate, keep the best, look into it, write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--fresh", action="store_true", help="do not use earlier trainings")
-    fresh = parser.parse_args().fresh
     torch.set_num_threads(1)
-    KEPT.mkdir(parents=True, exist_ok=True)
-    runs = {}
-    for lr in RATES:
-        kept = KEPT / f"character_lstm_{lr:g}.pt"
-        if fresh or not kept.exists():
-            torch.save(run(lr), kept)
-        runs[lr] = torch.load(kept, weights_only=True)
+    start = time.process_time()
+    runs = {lr: run(lr) for lr in RATES}
     best = min(runs, key=lambda lr: runs[lr][0])
     _, stages, weights = runs[best]
     set_seed(SEED)
@@ -214,6 +205,7 @@ def main() -> None:
         means = cell_states(model, inputs).mean(dim=0).tolist()
     tried = [row["cell"] for row in cells if row["network"] == "trained"]
     held = [written_lines(model, None, 0.0), *(written_lines(model, k, means[k]) for k in tried)]
+    head["cpu_seconds"] = round(time.process_time() - start)
     write_table("character_lstm", head, rates=rates, stages=stages, cells=cells, held=held)
 
 

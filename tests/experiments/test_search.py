@@ -34,6 +34,7 @@ OPENED = {
     "learned_rows",
     "moving_note",
     "no_positions",
+    "number_of_the_subject",
     "order_verbs",
     "parser_errors",
     "reader_tests",
