@@ -13,6 +13,10 @@ with the lowest loss on the tenth that chooses is kept. Writes its weights to
     cells        for each property of `PROPERTIES`, and for the trained and the untrained network,
                  the `BEST` cells whose state correlates most with it, in absolute value, on
                  the tenth that chooses; with the correlation there and on the last tenth
+    longer       of a training at the chosen rate with `LONGER` steps: nats per character on the
+                 tenth that chooses, and the largest correlation there with the place in the line
+    words        of the trained network's cell that correlates most with the place in the line: its
+                 correlation with the number of words read of the line, on the last tenth
     held         what the trained network writes while one of these cells is held at its mean on the
                  tenth that chooses, and while none is: the number of `lines` in `TEXTS` texts of
                  `LENGTH` characters, and the `median` of their characters; names are left out
@@ -25,6 +29,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable, Mapping
 from statistics import median
 
 import torch
@@ -37,6 +42,7 @@ from helpers.rnn import RecurrentModel
 from helpers.training import count_parameters, set_seed, train
 
 CONTEXT, BATCH, STEPS, WARMUP = 128, 32, 1500, 50
+LONGER = 4 * STEPS
 RATES = (0.004, 0.008, 0.016, 0.03)
 SEED = 0
 CHECKPOINTS = (0, 50, 100, 200, 500, 1000, STEPS)
@@ -72,7 +78,7 @@ def write(model: RecurrentModel, n: int, seed: int = 0) -> str:
     return decode(torch.cat(ids[1:]))
 
 
-def run(lr: float) -> tuple[float, list[dict], dict]:
+def run(lr: float, steps: int = STEPS) -> tuple[float, list[dict], dict]:
     """Train at one rate: the loss that chooses, the stages, and the weights."""
     training, choose, report = parts()
     generator = set_seed(SEED)
@@ -91,7 +97,7 @@ def run(lr: float) -> tuple[float, list[dict], dict]:
         done += 1
         return character_batch(training, BATCH, CONTEXT, generator)
 
-    train(model, draw, STEPS, lr, warmup=WARMUP)
+    train(model, draw, steps, lr, warmup=WARMUP)
     look()
     return loss(model, choose), stages, model.state_dict()
 
@@ -113,7 +119,17 @@ def place_in_line(text: str) -> Tensor:
     return read.float()
 
 
-PROPERTIES = {"place in the line": place_in_line, "inside a name": inside_name}
+def words_in_line(text: str) -> Tensor:
+    """How many spaces of its line were read: 0 after a line break."""
+    counts, count = [], 0
+    for character in text:
+        count = 0 if character == "\n" else count + (character == " ")
+        counts.append(count)
+    return torch.tensor(counts).float()
+
+
+Properties = Mapping[str, Callable[[str], Tensor]]
+PROPERTIES: Properties = {"place in the line": place_in_line, "inside a name": inside_name}
 
 
 def cell_states(model: RecurrentModel, inputs: Tensor) -> Tensor:
@@ -126,15 +142,25 @@ def cell_states(model: RecurrentModel, inputs: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def correlations(model: RecurrentModel, text: Tensor) -> dict[str, Tensor]:
+def correlations(
+    model: RecurrentModel, text: Tensor, properties: Properties = PROPERTIES
+) -> dict[str, Tensor]:
     """Of each property with each cell, (d_model,)."""
     inputs, _ = windows(text, READ)
     read = cell_states(model, inputs)  # (characters, d_model)
     found = {}
-    for name, number in PROPERTIES.items():
+    for name, number in properties.items():
         wanted = number(decode(inputs.flatten())).view(inputs.shape)[:, SKIPPED:].flatten()
         found[name] = torch.corrcoef(torch.cat([wanted[:, None], read], dim=1).T)[0, 1:]
     return found
+
+
+def largest(weights: dict[str, Tensor]) -> float:
+    """The largest correlation of a cell with the place in the line, without its sign."""
+    model = character_lstm.model()
+    model.load_state_dict(weights)
+    found = correlations(model, parts()[1])["place in the line"]
+    return round(found.abs().max().item(), 3)
 
 
 def best_cells(models: dict[str, RecurrentModel]) -> list[dict]:
@@ -193,18 +219,21 @@ def main() -> None:
         "temperature": TEMPERATURE,
         "half_precision_loss": loss(character_lstm.trained_character_lstm(), parts()[2]),
     }
-    rates = []
-    for lr, (validation, _, weights) in runs.items():
-        other = character_lstm.model()
-        other.load_state_dict(weights)
-        r = correlations(other, parts()[1])["place in the line"].abs().max().item()
-        rates.append({"lr": lr, "validation": validation, "largest": round(r, 3)})
+    rates = [
+        {"lr": lr, "validation": validation, "largest": largest(weights)}
+        for lr, (validation, _, weights) in runs.items()
+    ]
+    validation, _, weights = run(best, LONGER)
+    longer = {"steps": LONGER, "validation": validation, "largest": largest(weights)}
     cells = best_cells({"trained": character_lstm.trained_character_lstm(), "untrained": untrained})
     model, (inputs, _) = character_lstm.trained_character_lstm(), windows(parts()[1], READ)
     with torch.no_grad():
         means = cell_states(model, inputs).mean(dim=0).tolist()
+    in_words = correlations(model, parts()[2], {"words": words_in_line})["words"]
+    words = round(in_words[cells[0]["cell"]].item(), 3)
     tried = [row["cell"] for row in cells if row["network"] == "trained"]
     held = [written_lines(model, None, 0.0), *(written_lines(model, k, means[k]) for k in tried)]
+    head |= {"longer": longer, "words": words}
     head["cpu_seconds"] = round(time.process_time() - start)
     write_table("character_lstm", head, rates=rates, stages=stages, cells=cells, held=held)
 

@@ -41,6 +41,14 @@ def present(page):
     return open_slides
 
 
+def notes_window(page):
+    """The speaker's notes, opened."""
+    with page.expect_popup() as opened:
+        page.keyboard.press("n")
+    opened.value.wait_for_selector("main h1")
+    return opened.value
+
+
 def turn_to(page, wanted):
     """Turn the slides by a key until one holds what is wanted."""
     for _ in range(MOST):
@@ -374,10 +382,7 @@ def test_notes_show_the_plan_of_each_slide(path, present):
     step; and all but questions and summary have one, or what the page says there.
     """
     page = present(path)
-    with page.expect_popup() as opened:
-        page.keyboard.press("n")
-    notes = opened.value
-    notes.wait_for_selector("main h1")
+    notes = notes_window(page)
     assert notes.locator("main h1").first.inner_text().startswith("0–")
     notes.set_viewport_size({"width": 900, "height": 700})
     preview = notes.locator(".next").bounding_box()
@@ -411,10 +416,7 @@ def test_notes_show_the_plan_of_each_slide(path, present):
 def test_notes_and_their_clock_outlive_the_slides(present):
     """Escape closes the slides alone; once they are open again the notes go on with them."""
     page = present(LECTURES[0])
-    with page.expect_popup() as opened:
-        page.keyboard.press("n")
-    notes = opened.value
-    notes.wait_for_selector("main h1")
+    notes = notes_window(page)
     notes.evaluate("window.lamplightBegan -= 10 * 60000")
     page.keyboard.press("Escape")
     assert not notes.is_closed()
@@ -429,10 +431,7 @@ def test_notes_and_their_clock_outlive_the_slides(present):
 
 def test_notes_hold_the_answers_of_the_questions(present):
     page = present(LECTURES[0])
-    with page.expect_popup() as opened:
-        page.keyboard.press("n")
-    notes = opened.value
-    notes.wait_for_selector("main h1")
+    notes = notes_window(page)
     options = page.locator(".slide.on .option")
     turn_to(page, options)
     right = page.locator(".slide.on .option:has(.why.right) label").all_inner_texts()
@@ -552,10 +551,7 @@ def test_notes_go_on_after_a_reload(page):
     with serve(HTML) as base:
         page.goto(f"{base}lectures/{LECTURES[0].name}?present=3")
         page.wait_for_selector(".slide.on")
-        with page.expect_popup() as opened:
-            page.keyboard.press("n")
-        notes = opened.value
-        notes.wait_for_selector("main h1")
+        notes = notes_window(page)
         notes.evaluate("window.lamplightBegan -= 10 * 60000")
         page.goto(f"{base}pages/glossary.html")
         page.go_back()

@@ -111,6 +111,15 @@ def _search(
     return kept[place][0]
 
 
+def _extended(step, kept):
+    """Each text with each token after it, with the sum of its logarithms."""
+    return [
+        ([*words, w], total + more)
+        for words, total in kept
+        for w, more in enumerate(step(words).tolist())
+    ]
+
+
 task.mistake(
     "This is greedy decoding, whatever the number of beams. Keep `n_beams` beginnings at each "
     "step, not one.",
@@ -169,12 +178,7 @@ def ended_first(step, n_beams, longest):
 def dropped(step, n_beams, longest):
     kept = [([], 0.0)]
     for _ in range(longest):
-        pool = [
-            ([*words, w], total + more)
-            for words, total in kept
-            if words[-1:] != [END]
-            for w, more in enumerate(step(words).tolist())
-        ]
+        pool = _extended(step, [x for x in kept if x[0][-1:] != [END]])
         kept = sorted(pool, key=lambda x: -x[1])[:n_beams]
     return kept[0][0]
 
@@ -192,11 +196,7 @@ task.mistake(
 def laid_aside(step, n_beams, longest):
     kept, done = [([], 0.0)], []
     for _ in range(longest):
-        pool = [
-            ([*words, w], total + more)
-            for words, total in kept
-            for w, more in enumerate(step(words).tolist())
-        ]
+        pool = _extended(step, kept)
         done += [x for x in pool if x[0][-1] == END]
         kept = sorted((x for x in pool if x[0][-1] != END), key=lambda x: -x[1])[:n_beams]
     return max(done + kept, key=lambda x: x[1])[0]
@@ -215,11 +215,7 @@ task.mistake(
 def list_of_ended(step, n_beams, longest):
     kept, done = [([], 0.0)], []
     for _ in range(longest):
-        pool = [
-            ([*words, w], total + more)
-            for words, total in kept
-            for w, more in enumerate(step(words).tolist())
-        ]
+        pool = _extended(step, kept)
         best = sorted(pool, key=lambda x: -x[1])[:n_beams]
         done += [x for x in best if x[0][-1] == END]
         kept = [x for x in best if x[0][-1] != END]
