@@ -17,8 +17,9 @@ the twin's (1). One thread. Writes `helpers/results/stored/number_of_the_subject
                 of *is* by their output alone, through the last norm (with the scale that it has in
                 that sentence) and the output layer
     errors      sentences with a person of the other number, where the verb is right and where it is
-                wrong: the heads' weights and what they write; and how many verbs turn if the weight
-                on the subject is set to that of the other group, in these heads or in random ones
+                wrong, by the number of the subject: the heads' weights and what they write; and how
+                many verbs turn if the weight on the subject is set to that of the other group, in
+                these heads or in random ones, or if the weight of another token changes as much
 """
 
 from __future__ import annotations
@@ -165,24 +166,24 @@ def values_from_the_twin(run: Run, twin: Run, where: Tensor, heads: Heads) -> Ch
     return change
 
 
-def weight_on_the_subject(run: Run, subject: Tensor, wanted: dict) -> Change:
-    """At the last token the given heads pay this much attention to the subject.
+def weight_on(run: Run, place: Tensor, wanted: dict) -> Change:
+    """At the last token the given heads pay this much attention to one token, such as the subject.
 
     Their other weights shrink or grow in proportion.
 
     Args:
         run: the run to change.
-        subject: place of the subject in each text, (n,).
-        wanted: the weight for each (layer, head).
+        place: of that token in each text, (n,).
+        wanted: the weight for each (layer, head), a number or one for each text, (n,).
     """
-    rows = torch.arange(len(subject))
+    rows = torch.arange(len(place))
     new = {}
     with torch.no_grad():
         for (i, h), weight in wanted.items():
             w = run.weights[i][:, h].clone()  # (n, T)
-            before = w[rows, subject].clone()
+            before = w[rows, place].clone()
             w *= ((1 - weight) / (1 - before))[:, None]
-            w[rows, subject] = weight
+            w[rows, place] = weight
             new[i, h] = torch.einsum("nt,ntd->nd", w, run.values(i, h))
 
     def change(layer: int, z: Tensor) -> Tensor:
@@ -412,19 +413,40 @@ def errors(lm: Pretrained, heads: Heads, n: int = 200) -> dict:
             for head in heads
         }
 
-    def turned(some: Heads, said: str) -> int:
-        """How many verbs change if the weights are those of the other group."""
-        wanted = {head: means[said][head] for head in some}
-        change = weight_on_the_subject(run, at, wanted)
-        now = score(run.changed(change, min(i for i, _ in some))) > 0
-        return int((now != groups["right"]).logical_and(~groups[said]).sum())
+    def counted(mask: Tensor) -> list[int]:
+        """How many of these sentences have a singular subject, and how many a plural one."""
+        return [int((mask & (signs == sign)).sum()) for sign in (-1, 1)]
 
+    def turned(some: Heads, said: str, place: Tensor = at) -> list[int]:
+        """Verbs that change if a token's weight does as the subject's would to fit the other group.
+
+        Without a place, that token is the subject. A weight stays between 0 and 1.
+        """
+        wanted = {}
+        for i, h in some:
+            w = run.weights[i][:, h]  # (n, T)
+            more = means[said][i, h] - w[torch.arange(n), at]
+            wanted[i, h] = (w[torch.arange(n), place] + more).clamp(0, 1)
+        change = weight_on(run, place, wanted)
+        now = score(run.changed(change, min(i for i, _ in some))) > 0
+        return counted((now != groups["right"]) & ~groups[said])
+
+    found["wrong by number"] = counted(groups["wrong"])
+    names = ("The", "subject", "preposition", "the", "noun")
     for said in groups:
-        random_ = [turned(others_of(heads, chance), said) for _ in range(DRAWS)]
+        random_ = [sum(turned(others_of(heads, chance), said)) for _ in range(DRAWS)]
+        by_number = turned(heads, said)
         found[f"weights of the {said}"] = {
             "n": int((~groups[said]).sum()),
-            "turned": turned(heads, said),
+            "n by number": counted(~groups[said]),
+            "turned": sum(by_number),
+            "turned by number": by_number,
             "turned by random heads": [fmean(random_), max(random_)],
+            "turned by another token": {
+                name: turned(heads, said, torch.full_like(at, place))
+                for place, name in enumerate(names)
+                if name != "subject"
+            },
         }
     return found
 

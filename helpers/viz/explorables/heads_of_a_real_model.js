@@ -68,11 +68,13 @@ lamplight.explorable("heads_of_a_real_model", (stage, config) => {
 
   const paint = (box, value) => set(box, {
     fill: value < 0 ? "#0072b2" : "#d55e00", "fill-opacity": Math.min(1, Math.abs(value)) });
-  const pick = (i, h) => { layer = i; head = h; draw(); };
+  const pick = (i, h) => {
+    layer = i; head = h; draw();
+    strip.scrollLeft = layer / layers * strip.scrollWidth - strip.clientWidth / 2;
+  };
   const draw = () => {
     cells.forEach((row, i) => row.forEach((c, h) => paint(c, score.values[i][h] / score.most)));
     set(ring, { x: layer * W, y: head * H });
-    strip.scrollLeft = layer / layers * strip.scrollWidth - strip.clientWidth / 2;
     const weights = [...maps[layer][head]].map((s) => signs.indexOf(s) / (signs.length - 1));
     boxes.forEach((box, n) => paint(box, weights[n]));
     const last = weights.slice(-T), top = last.indexOf(Math.max(...last));
