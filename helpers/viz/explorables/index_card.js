@@ -1,8 +1,8 @@
 /* Lecture 1: rooms and the colours of their lamps, kept on a card of fixed size, which adds up the
    outer products of key and colour, and in a book, which keeps every pair and attends.
    config: {keys: a vector for each room, colours: [names], values: index of each room's colour,
-   sizes: how many numbers of a key may be used, size: index, facts: number read, asked: room,
-   sharpness: factor of the book's scores} */
+   sizes: how many numbers of a key the card may use, size: index, book: how many the book uses,
+   facts: number read, asked: room, sharpness: factor of the book's scores} */
 lamplight.explorable("index_card", (stage, config) => {
   const { html, svg, set, softmax, dot, number, slider, choose, button, status } = lamplight;
   const { keys, colours, values, sizes, sharpness } = config, C = colours.length;
@@ -10,8 +10,8 @@ lamplight.explorable("index_card", (stage, config) => {
   let { size, facts, asked } = config;
   const said = status();
 
-  const vectors = () => keys.map((key) => {
-    const part = key.slice(0, sizes[size]), norm = Math.sqrt(dot(part, part));
+  const vectors = (width) => keys.slice(0, facts).map((key) => {
+    const part = key.slice(0, width), norm = Math.sqrt(dot(part, part));
     return part.map((v) => v / norm);
   });
   const best = (scores) => scores.indexOf(Math.max(...scores));
@@ -54,16 +54,16 @@ lamplight.explorable("index_card", (stage, config) => {
     html("div", { class: "row" }, html("div", { class: "grow" }, card.picture), html("div", { class: "grow" }, book.picture)), said);
 
   const draw = () => {
-    const all = vectors().slice(0, facts);
-    const answers = all.map((query) => {
-      const scores = all.map((key) => dot(query, key)), weights = softmax(scores.map((s) => sharpness * s));
-      const sum = (shares) => colours.map((_, c) => dot(shares, all.map((_, i) => +(values[i] === c))));
-      return { card: sum(scores), book: sum(weights) };
-    });
+    const onCard = vectors(sizes[size]), inBook = vectors(config.book);
+    const sum = (shares) => colours.map((_, c) => dot(shares, onCard.map((_, i) => +(values[i] === c))));
+    const answers = onCard.map((query, room) => ({
+      card: sum(onCard.map((key) => dot(query, key))),
+      book: sum(softmax(inBook.map((key) => sharpness * dot(inBook[room], key)))),
+    }));
     const right = (which) => answers.filter((a, i) => best(a[which]) === values[i]).length;
     rooms.forEach((room, i) => {
       room.hidden = i >= facts;
-      set(room, { "aria-pressed": i === asked });
+      set(room, { "aria-pressed": String(i === asked) });
       if (i < facts) room.textContent = `${i + 1} ${colours[values[i]]} ${best(answers[i].card) === values[i] ? "✓" : "✗"}`;
     });
     card.draw(answers[asked].card);
@@ -71,7 +71,7 @@ lamplight.explorable("index_card", (stage, config) => {
     const some = (n) => (n === facts ? `all ${facts}` : `${n} of ${facts}`);
     said.textContent = `Room ${asked + 1}: the card says ${colours[best(answers[asked].card)]}, the book `
       + `${colours[best(answers[asked].book)]}. The card (${sizes[size] * C} numbers) has ${some(right("card"))} rooms right, `
-      + `the book (${facts * (sizes[size] + C)} numbers) ${some(right("book"))}.`;
+      + `the book (${facts * (config.book + C)} numbers) ${some(right("book"))}.`;
   };
   draw();
 });

@@ -823,18 +823,22 @@ def rooms_and_lamps():
 def index_card():
     keys, values = rooms_and_lamps()
     config = {"keys": keys.tolist(), "values": values.tolist(), "colours": COLOURS}
-    config |= {"sizes": [4, 8, 16, 32], "size": 1, "facts": 4, "asked": 3, "sharpness": 20}
+    config |= {"sizes": [4, 8, 16, 32], "size": 1, "book": 4}
+    config |= {"facts": 4, "asked": 3, "sharpness": 20}
     table = (["facts", "right"], [[4, 4]])
     return explorables.to_html("index_card", config, table=table, caption="Read on.")
 
 
 def assert_memories_shown(page, facts, size, asked):
-    """Both read-outs, the marks on the rooms, and the counts in the status line."""
+    """Both read-outs, the room asked for, the marks on the rooms, and the counts in the status."""
     keys, values = rooms_and_lamps()
-    keys = keys[:facts, :size] / np.linalg.norm(keys[:facts, :size], axis=1, keepdims=True)
+
+    def directions(width):
+        return keys[:facts, :width] / np.linalg.norm(keys[:facts, :width], axis=1, keepdims=True)
+
     colours = np.eye(4)[values[:facts]]
-    card = keys @ (keys.T @ colours)
-    weights = np.exp(20 * keys @ keys.T)
+    card = directions(size) @ (directions(size).T @ colours)
+    weights = np.exp(20 * directions(4) @ directions(4).T)
     book = weights / weights.sum(axis=1, keepdims=True) @ colours
     for picture, scores in zip(page.locator(".stage svg").all(), (card, book), strict=True):
         said = picture.get_attribute("aria-label").replace("−", "-")
@@ -844,6 +848,7 @@ def assert_memories_shown(page, facts, size, asked):
     rooms = page.get_by_role("group", name="Ask for a room").get_by_role("button")
     marks = [text[-1] == "✓" for text in rooms.all_inner_texts()]
     assert marks == right.tolist()
+    assert [room.get_attribute("aria-pressed") for room in rooms.all()].index("true") == asked
     known = (book.argmax(axis=1) == values[:facts]).sum()
     said = page.locator("p[role=status]").inner_text()
     first, second = (
@@ -851,7 +856,7 @@ def assert_memories_shown(page, facts, size, asked):
     )
     assert said.endswith(
         f"The card ({4 * size} numbers) has {first} rooms right, "
-        f"the book ({facts * (size + 4)} numbers) {second}."
+        f"the book ({facts * 8} numbers) {second}."
     )
 
 
@@ -906,7 +911,7 @@ def test_lstm_drawing_grows_stage_by_stage(play):
     assert "0.65" not in visible
     opacity = "g => getComputedStyle(g).opacity"
     assert page.locator("g[data-part=forget]").evaluate(opacity) == "1"
-    assert page.locator("g[data-part=show]").evaluate(opacity) == "0.3"
+    assert page.locator("g[data-part=show]").evaluate(opacity) == "0.5"
 
 
 def lstm_step():
