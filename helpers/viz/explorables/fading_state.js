@@ -46,7 +46,7 @@ lamplight.explorable("fading_state", (stage, config) => {
     draw();
   }).element);
   stage.append(gates.element, ws.element,
-    html("div", { class: "row", role: "group", "aria-label": "Plural nouns", style: "align-items:baseline;column-gap:.8rem" }, html("span", {}, "Plural:"), ...ticked),
+    html("div", { class: "row", role: "group", "aria-label": "Plural nouns", style: "align-items:center;column-gap:.8rem" }, html("span", {}, "Plural:"), ...ticked),
     picture, said);
 
   const draw = () => {

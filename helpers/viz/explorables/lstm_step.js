@@ -34,7 +34,7 @@ lamplight.explorable("lstm_step", (stage, config, figure) => {
     draw();
   }).element);
   stage.append(html("div", { class: "row" }, words.element),
-    html("div", { class: "row", role: "group", "aria-label": "Plural nouns", style: "align-items:baseline;column-gap:.8rem" }, html("span", {}, "Plural:"), ...ticks),
+    html("div", { class: "row", role: "group", "aria-label": "Plural nouns", style: "align-items:center;column-gap:.8rem" }, html("span", {}, "Plural:"), ...ticks),
     html("div", { class: "row" }, stages.element, next),
     html("div", { class: "drawing" }, picture), said);
 
