@@ -97,7 +97,8 @@ def by_hand(seed):
 
 
 task.mistake(
-    "This model has not been trained.",
+    "It is at chance on all three questions, on new sequences. Do you train the model that you "
+    "return, on new sequences in each step?",
     lambda seed: (set_seed(seed), (Reader(4), [None] * 4))[1],
 )
 

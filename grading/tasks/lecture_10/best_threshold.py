@@ -120,7 +120,12 @@ task.mistake(
         margins.sort().values.tolist().index(best_threshold(margins, span_right, has_answer))
     ),
 )
-task.mistake("The threshold is always 0 here. Choose it from the margins.", lambda m, s, h: 0.0)
+task.edit(
+    "“No answer” counts as right here wherever the span is wrong, even if the question has an "
+    "answer. It is right only for questions without one.",
+    "~has_answer, span_right",
+    "~span_right, span_right",
+)
 
 
 @task.cases

@@ -82,12 +82,12 @@ task.edit(
 )
 
 
-@task.mistake("These are the sentences that receive *least*.")
-def smallest(weights, sentence, k):
-    n = int(sentence.max()) + 1
-    scores = weights.new_zeros(n).scatter_add(0, sentence, weights.sum(dim=0))
-    scores = scores / sentence.bincount(minlength=n)
-    return sorted((-scores).topk(min(k, n)).indices.tolist())
+task.edit(
+    "The 0 that each sum starts from is counted as one more word, as `scatter_reduce` does without "
+    "`include_self=False`. So short sentences get too small a mean.",
+    "sentence.bincount(minlength=n)",
+    "(1 + sentence.bincount(minlength=n))",
+)
 
 
 @task.mistake(
@@ -155,6 +155,7 @@ def cases(seed):
             "a single word that receives much",
             "edge cases",
         ),
+        ([0.16] + [0.14] * 4 + [0.14] * 2, [1, 4, 2], "a sentence of one word", "edge cases"),
     ):
         row = torch.tensor(shares, dtype=torch.float64)
         sentence = torch.repeat_interleave(torch.arange(3), torch.tensor(lengths))
