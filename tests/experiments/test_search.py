@@ -26,6 +26,7 @@ AT_ONE_RATE = {
 """Lecture 8 shows it as a mistake: one rate for all, beside `story_models`, which was searched."""
 OPENED = {
     "adapter_costs",
+    "alignments",
     "beams",
     "bottleneck",
     "character_lstm",

@@ -69,13 +69,14 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
     if (done) {
       step = Infinity;
       best.said = `: ${share(best.total)}, ${verdict(best.ids)}`;
+      best.rank = beams + (beams > 1 ? power / 10 : 0);
       tried.set(name, best);
     }
     said.textContent = `${name}, ` + (!shown ? "press “Next token”."
       : `${done ? "" : `step ${shown}: `}“${gloss(best.ids)}” (${text(best.ids)})${best.said || `: ${share(best.total)}`}.`);
     penalty.input.disabled = beams === 1;
     hint.hidden = beams > 1;
-    past.replaceChildren(...[["reference", { ids: one.right }], ...[...tried].slice(-4)].map(([name, { ids, said = "" }]) =>
+    past.replaceChildren(...[["reference", { ids: one.right }], ...[...tried].slice(-4).sort((a, b) => a[1].rank - b[1].rank)].map(([name, { ids, said = "" }]) =>
       html("tr", {}, html("th", { scope: "row" }, name), html("td", { style: "white-space:normal" },
         gloss(ids), said, html("br"), html("small", {}, text(ids))))));
     drawTree(rows.slice(0, shown));

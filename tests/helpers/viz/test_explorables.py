@@ -1242,7 +1242,7 @@ def test_decoder_steps_name_the_four_steps(play):
     """They can be walked in both directions, and words are told by their meaning."""
     page = play(decoder_steps(open=2))
     said = page.locator("p[role=status]")
-    assert said.inner_text() == "Token 1, attend. It attends to 0.99 · she."
+    assert said.inner_text() == "Token 1, attend. It attends to 0.92 · she + 0.07 · old."
     for phase in ("context", "output", "ask"):
         page.get_by_role("button", name="Next step").click()
         assert phase in said.inner_text()
@@ -1294,7 +1294,7 @@ def test_decoder_steps_can_open_on_a_later_token(play):
     """The picture shows what is written until then; playing begins at the beginning."""
     page = play(decoder_steps(open=18))
     said = page.locator("p[role=status]")
-    assert said.inner_text() == "Token 5, attend. It attends to 0.50 · called + 0.50 · she."
+    assert said.inner_text() == "Token 5, attend. It attends to 0.94 · called + 0.06 · she."
     page.get_by_role("button", name="Play").click()
     assert said.inner_text().startswith("Token 1, ask.")
 
