@@ -35,6 +35,7 @@ OPENED = {
     "learned_rows",
     "moving_note",
     "no_positions",
+    "note_reads",
     "number_of_the_subject",
     "order_verbs",
     "parser_errors",

@@ -14,11 +14,11 @@ lamplight.explorable("move_a_word", (stage, config) => {
   const senses = (word) => word.slice(1, 4);
   const times = (word, W) => ENTRIES.map((c) => dot(word.slice(1), W.map((row) => row[c])));
   const point = (v) => [0, 1].map((k) => UNIT * dot(v, SPOKES.map((spoke) => spoke[k])));
-  const told = (v, digits) => `(${v.map((x) => number(x, digits ?? (x % 1 ? 2 : 0))).join(", ")})`;
+  const told = (v, digits) => `[${v.map((x) => number(x, digits ?? (x % 1 ? 2 : 0))).join(", ")}]`;
   /* Every place of the plane is one vector whose smallest entry is that of the word at first. */
   const place = (i, v) => {
     const low = Math.min(...senses(sentences[at][i])), least = Math.min(...v);
-    words[i].splice(1, 3, ...v.map((x) => low + Math.min(REACH, Math.round(4 * (x - least)) / 4)));
+    words[i].splice(1, 3, ...v.map((x) => low + Math.min(REACH, Math.round(2 * (x - least)) / 2)));
     draw();
   };
   const ask = (i) => { query = i; draw(); };
@@ -47,7 +47,7 @@ lamplight.explorable("move_a_word", (stage, config) => {
         html("td", { style: "min-width:7em" }), html("td"), html("td"));
       const mark = svg("circle", { r: 7, stroke: "currentColor" }), label = svg("text", {}, word);
       const group = v.some(Boolean) && draggable(svg("g", {}, mark, label), word, {
-        move: (dx, dy) => place(i, senses(words[i]).map((x, k) => x + [dy, dx < 0, dx > 0][k] / 4)),
+        move: (dx, dy) => place(i, senses(words[i]).map((x, k) => x + [dy, dx < 0, dx > 0][k] / 2)),
         drag: ({ x, y }) => place(i, SPOKES.map((spoke) => dot(spoke, [x, y]) / UNIT / 1.5)),
         enter: () => ask(i),
       });

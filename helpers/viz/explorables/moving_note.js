@@ -21,7 +21,7 @@ lamplight.explorable("moving_note", (stage, config) => {
     const [x, y] = place(path, t), far = config.centers.map((c) => place(c, t)).map(([a, b]) => Math.hypot(x - a, y - b));
     return far.indexOf(Math.min(...far));
   };
-  const rights = (t) => marks.filter(({ path, sense }) => nearest(path, t) === sense).length;
+  const rights = (t, s) => marks.filter(({ path, sense }) => nearest(path, t) === sense && (s ?? sense) === sense).length;
   const trail = svg("path", { fill: "none", stroke: "currentColor", opacity: 0.7 });
   const ring = svg("circle", { r: 6.5, fill: "none", stroke: "currentColor", "stroke-width": 1.6 });
   const crosses = config.centers.map((_, s) => svg("path", { d: "M-4-4L4 4M-4 4L4-4", style: `stroke:${INKS[s]}`, "stroke-width": 1.6 }));
@@ -34,7 +34,7 @@ lamplight.explorable("moving_note", (stage, config) => {
       return html("option", {}, text);
     }))));
   const plane = svg("svg", { viewBox: "-96 -104 192 198", role: "img", "aria-label": `The vectors of ${word}, seen on a plane`,
-    style: "cursor:pointer;flex:2 1 16rem;min-width:0;max-width:26rem;touch-action:auto",
+    style: "border:1px solid #8888;cursor:pointer;flex:2 1 16rem;min-width:0;max-width:26rem;touch-action:auto",
     onclick: ({ clientX, clientY }) => {
       const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(plane.getScreenCTM().inverse());
       const far = marks.map(({ path }) => Math.hypot(x - place(path)[0], y - place(path)[1]));
@@ -44,7 +44,7 @@ lamplight.explorable("moving_note", (stage, config) => {
     svg("text", { x, y, "text-anchor": anchor, style: "font-size:8px" }, svg("tspan", { style: `fill:${INKS[s]}` }, `${"●▲■"[s]} `), senses[s])));
   const bars = Array.from({ length: last + 1 }, (_, b) => svg("rect", { x: 6 * b, width: 5, fill: "currentColor" }));
   const lines = [[marks.length / senses.length, "1 2", "right by block; dotted: guessing,"], [config.baseline, "5 2", "dashed: mean of other words,"]];
-  const chart = svg("svg", { viewBox: `0 0 ${6 * last + 5} 74`, "aria-hidden": "true", style: "max-width:15rem" }, ...bars,
+  const chart = svg("svg", { viewBox: `0 0 ${6 * last + 5} 74`, "aria-hidden": "true", style: "max-width:19rem" }, ...bars,
     ...lines.flatMap(([n, dash, text], i) => [
       svg("path", { d: `M0 ${44 * (1 - n / marks.length)}h190`, stroke: "currentColor", "stroke-dasharray": dash }),
       svg("text", { y: 58 + 12 * i, style: "font-size:9px" }, `${text} ${n}`)]));
@@ -81,20 +81,21 @@ lamplight.explorable("moving_note", (stage, config) => {
     draw();
   };
   const draw = () => {
+    const now = Math.floor(at);
     for (const { dot, path } of marks) set(dot, { transform: `translate(${place(path)})` });
     crosses.forEach((cross, s) => set(cross, { transform: `translate(${place(config.centers[s])})` }));
     set(ring, { transform: `translate(${place(chosen.path)})` });
-    const steps = Array.from({ length: Math.floor(at) + 1 }, (_, t) => place(chosen.path, t));
-    set(trail, { d: `M${[...steps, place(chosen.path)].join("L")}` });
-    if (at % 1) at - block.input.value >= 1 && block.set(Math.floor(at));
+    set(trail, { d: `M${[...Array(now + 1).keys(), at].map((t) => place(chosen.path, t)).join("L")}` });
+    if (at % 1) at - block.input.value >= 1 && block.set(now);
     else block.set(at);
     bars.forEach((bar, b) => {
       const height = 44 * rights(b) / marks.length;
-      set(bar, { y: 44 - height, height, opacity: b === Math.floor(at) ? 1 : 0.3 });
+      set(bar, { y: 44 - height, height, opacity: b === now ? 1 : 0.3 });
     });
-    said.textContent = !attends ? `Without attention all ${marks.length} stay equal: no word can tell “${word}” its sense.`
+    said.textContent = !attends ? `Without attention all ${marks.length} stay equal.`
       : at < 1 ? `At the start all ${marks.length} are equal: one row of the embedding table.`
-        : `After block ${Math.floor(at)}, ${rights(Math.floor(at))} of ${marks.length} are nearest to the centre of their own sense. The chosen one is nearest to ${senses[nearest(chosen.path)]}.`;
+        : `After block ${now}, ${rights(now)} of ${marks.length} are nearest to their own centre: ${
+        senses.map((name, s) => `${name} ${rights(now, s)}`).join(", ")}. The chosen one is nearest to ${senses[nearest(chosen.path)]}.`;
   };
   stage.append(html("div", { class: "row", style: "align-items:center" }, play, block.element,
     tick("attention", true, (v) => { attends = v; draw(); }).element),

@@ -150,10 +150,10 @@ def test_move_a_word_agrees_with_numpy(play):
     agrees(x @ x[2], x, 2)
     assert page.get_by_role("status").inner_text().endswith("toward written.")
     page.get_by_role("slider", name="wrote").press("ArrowDown")
-    x[1, 0] -= 0.25
+    x[1, 0] -= 0.5
     agrees(x @ x[2], x, 2)
     page.get_by_role("slider", name="wrote").press("ArrowRight")
-    x[1, 2] += 0.25
+    x[1, 2] += 0.5
     page.get_by_role("radio", name="wrote").check()
     weights, _ = attention(x @ x[1], x)
     np.testing.assert_allclose(weights_shown(page), weights, atol=6e-4)
@@ -206,8 +206,22 @@ def test_move_a_word_can_be_dragged(play):
     page.mouse.move(x - 60, y + 90, steps=4)
     page.mouse.up()
     vector = page.locator(".stage td:nth-child(2)").nth(1).inner_text()
-    written, music, feeling = (float(entry) for entry in vector.strip("()").split(","))
+    written, music, feeling = (float(entry) for entry in vector.strip("[]").split(","))
     assert written < 3 and music > 0 and feeling == 0
+
+
+def test_move_a_word_is_put_on_an_axis_that_is_close(play):
+    page = play(move_a_word())
+    scale, left, top = page.locator(".stage svg").first.evaluate(
+        "s => { const m = s.getScreenCTM(); return [m.a, m.e, m.f]; }"
+    )
+    box = page.locator("[role=slider] circle").nth(0).bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    for to in ((-60, 60), (-148, 80)):  # close to the axis of music, at (-0.866, 0.5) * 42 * 4
+        page.mouse.move(left + scale * to[0], top + scale * to[1], steps=4)
+    page.mouse.up()
+    assert page.locator(".stage td:nth-child(2)").nth(1).inner_text() == "[0, 4, 0]"
 
 
 PATHS = 10 * np.cumsum(np.random.default_rng(0).normal(size=(3, 4, 6, 2)), axis=2)
@@ -252,6 +266,8 @@ def test_moving_note_agrees_with_numpy(play):
         nearest = far.argmin(axis=-1)
         right = (nearest == np.arange(3)[:, None]).sum()
         assert f"After block {block}, {right} of 12 are nearest" in said.inner_text()
+        a, b, c = (nearest == np.arange(3)[:, None]).sum(axis=1)
+        assert f"centre: message {a}, music {b}, feeling {c}." in said.inner_text()
         bar = page.locator(".stage svg rect").nth(block)
         assert float(bar.get_attribute("height")) == pytest.approx(44 * right / 12)
         for sense, n in ((1, 0), (2, 3)):
