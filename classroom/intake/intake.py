@@ -50,7 +50,7 @@ def intake(run: Run) -> Intake:
     _require_files(run, found)
     members = _members(run, found)
     chosen = _decided(run, "counts", found)
-    versions = {n: f"{version(run.tasks, n, run.policy.private)} {run.seed}" for n in run.lectures}
+    versions = {n: f"{version(run.tasks, n, run.policy.private)} {run.seed}" for n in run.sheets}
     lecture = run.options.lecture
     rows, items = select(found, run.tasks, lecture, versions, members, chosen, run.own_tasks)
     members.recognise(*_earlier(run))  # without a roster the files say who there is

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-from nbformat import NotebookNode
-
 from classroom.intake.files import Refused
 from classroom.tables import writable
 
@@ -67,8 +65,8 @@ def all_cells(data: bytes) -> list[tuple[str, str]]:
     return found
 
 
-def _converted(notebook: dict) -> NotebookNode:
-    import nbformat
+def _converted(notebook: dict) -> dict:
+    import nbformat  # here, since it takes as long as torch, and few notebooks are that old
     from traitlets.log import get_logger
 
     log = get_logger()
