@@ -16,11 +16,14 @@ from classroom.intake.select import Listed
 from classroom.run import Run
 from classroom.sandbox.bubblewrap import CourseFiles
 from classroom.sandbox.examiner import Answers, Examiner, Prepared
+from classroom.sandbox.forks import ForkServer
 from classroom.sandbox.limits import Limits
 from classroom.verdicts import results_of
 
 Execute = Callable[[list[str], Sequence[Prepared], int], Answers]
 """From a submission's code cells, the tasks and the number of a worker to the task's outcomes."""
+FEW = 6
+"""So few submissions are graded sooner without a fork server, which imports torch first."""
 
 
 def execute(
@@ -42,7 +45,8 @@ def execute(
     with contextlib.ExitStack() as stack:
         if examiner is None:
             course = stack.enter_context(CourseFiles())
-            examiner = Examiner(limits, course, program, run.options.torch_seed)
+            server = stack.enter_context(ForkServer()) if program and len(todo) > FEW else None
+            examiner = Examiner(limits, course, program, run.options.torch_seed, server=server)
         quiet = os.environ.get("LAMPLIGHT_QUIET") == "1"
         done = len(rows) - len(todo)
         bar = stack.enter_context(tqdm(total=len(rows), initial=done, unit="file", disable=quiet))

@@ -293,6 +293,18 @@ CODE_FAULTS = {
         "tests/classroom/test_torch_import.py::test_grades_do_not_depend_on_torch_at_start"
         "[a false torch]",
     ),
+    "a forked worker that keeps the server's files": (
+        "classroom/sandbox/fork_server.py",
+        "os.closerange(CHANNEL + 1, 1 << 20)",
+        "pass",
+        "tests/classroom/test_forks.py::test_forked_worker_has_the_walls_of_a_new_one",
+    ),
+    "a forked worker on the server's network": (
+        "classroom/sandbox/fork_server.py",
+        " | 0x40000000",
+        "",
+        "tests/classroom/test_forks.py::test_forked_worker_has_the_walls_of_a_new_one",
+    ),
     "arrays that wait for torch": (
         "helpers/numpy_attention.py",
         "import numpy as np\n",

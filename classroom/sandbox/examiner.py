@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from classroom.sandbox import supervisor
 from classroom.sandbox.bubblewrap import CourseFiles
+from classroom.sandbox.forks import ForkServer
 from classroom.sandbox.limits import Limits
 from classroom.sandbox.serialize import SerializeError, decode, encode
 from classroom.sandbox.torch_import import holds_tensor, needs_torch
@@ -123,10 +124,13 @@ class Examiner:
     program: str | None
     torch_seed: int = 0
     stop: threading.Event = field(default_factory=threading.Event)
+    server: ForkServer | None = None
+    """Forks workers, with torch; None once one did not start."""
 
     def __call__(self, cells: list[str], tasks: Sequence[Prepared], slot: int) -> Answers:
         """Run the cells; with torch if they or the tasks name it, or ask for it on the way."""
         named = any(map(needs_torch, cells)) or any(prepared.torch for prepared in tasks)
+        named = named or self.server is not None
         return self._run(cells, tasks, slot, named) or self._run(cells, tasks, slot, True)
 
     def _run(
@@ -159,11 +163,15 @@ class Examiner:
                 left,
                 deadline,
                 self.stop,
+                self.server,
             )
             if report.why == "interrupted":
                 raise GraderError("interrupted")
             if report.why == "torch":
                 return None
+            if not report.ready and self.server:
+                self.server = None  # a system that does not let it in: new Pythons from now on
+                continue
             left -= report.computed
             unready += not report.ready
             if unready > 1:

@@ -28,6 +28,7 @@ from classroom.sandbox.bubblewrap import (
     packages,
     python,
 )
+from classroom.sandbox.forks import CHANNEL, ForkServer
 from classroom.sandbox.limits import Limits
 
 TICK = 0.05
@@ -79,6 +80,7 @@ def listen(
     left: float,
     deadline: float,
     stop: threading.Event,
+    server: ForkServer | None = None,
 ) -> WorkerReport:
     """Run the worker on a job until it ends or has to be stopped; nothing of it is left running.
 
@@ -90,8 +92,9 @@ def listen(
         left: CPU seconds that remain for the whole submission.
         deadline: in wall-clock time (`time.monotonic`), for the whole submission.
         stop: when set, the run ends.
+        server: forks the worker; without it, the worker is a new Python.
     """
-    with Worker(job, limits, slot, course, program) as worker:
+    with Worker(job, limits, slot, course, program, server) as worker:
         return worker.follow(seconds, left, deadline, stop)
 
 
@@ -114,9 +117,15 @@ class Worker:
     """A worker that was started, and its messages."""
 
     def __init__(
-        self, job: dict, limits: Limits, slot: int, course: CourseFiles, program: str | None
+        self,
+        job: dict,
+        limits: Limits,
+        slot: int,
+        course: CourseFiles,
+        program: str | None,
+        server: ForkServer | None = None,
     ):
-        self.limits, self.course, self.program = limits, course, program
+        self.limits, self.course, self.program, self.server = limits, course, program, server
         self.uid = _uid(slot) if os.geteuid() == 0 else None
         self.cells = len(job["cells"])
         self.tasks = [task["name"] for task in job["tasks"]]
@@ -131,38 +140,60 @@ class Worker:
     def __enter__(self) -> Worker:
         self.channel, channel = os.pipe()
         self.printed, printed = os.pipe()
-        info_out, info = os.pipe()
+        self.own = None
+        number = CHANNEL if self.server else channel
+        with tempfile.TemporaryFile() as source:
+            source.write(json.dumps({**self.job, "channel": number}).encode())
+            source.seek(0)
+            if self.server:
+                self._fork(source.fileno(), channel, printed)
+            else:
+                self._start_python(source.fileno(), channel, printed)
+        for end in (channel, printed):
+            os.close(end)
+        return self
+
+    def _start_python(self, source: int, channel: int, printed: int) -> None:
+        """Start the worker as a new Python."""
         place = Path(INSIDE) if self.program else self.course.folder / "course"
         command = [python(), "-I", "-S", str(place / "classroom" / "sandbox" / "worker.py")]
-        self.own = None
-        if self.program:
-            arguments = bwrap_arguments(self.course.folder, self.limits)
-            command = [self.program, *arguments, "--info-fd", str(info), *command]
-            where: dict = {}
-        else:
+        where: dict = {}
+        if not self.program:
             self.own = tempfile.mkdtemp(dir=self.course.folder / "work")
             if self.uid:
                 os.chown(self.own, self.uid, self.uid)
             home = {"HOME": self.own, "TMPDIR": self.own}
             where = {"cwd": self.own, "env": {**environment(), **home}}
-        with tempfile.TemporaryFile() as source:
-            source.write(json.dumps({**self.job, "channel": channel}).encode())
-            source.seek(0)
-            self.popen = subprocess.Popen(
-                command,
-                stdin=source,
-                stdout=printed,
-                stderr=printed,
-                pass_fds=(channel, info),
-                start_new_session=True,
-                **where,
-            )
-        for end in (channel, printed, info):
-            os.close(end)
+        self._start(command, channel, stdin=source, stdout=printed, stderr=printed, **where)
+
+    def _fork(self, source: int, channel: int, printed: int) -> None:
+        """Start a sandbox in which process 1 only sleeps, and let the server fork the worker there.
+
+        No signal from inside reaches process 1; its end is the end of all.
+        """
+        command = ["--as-pid-1", "sh", "-c", "echo; exec sleep infinity"]
+        null = subprocess.DEVNULL
+        self._start(command, stdin=null, stdout=subprocess.PIPE, stderr=printed)
+        with self.popen.stdout as told:
+            told.read(1)  # now bubblewrap has built the walls, or has ended
+        try:
+            self.process = self.server.fork(self.first, source, channel, printed)
+        except OSError:
+            self.popen.kill()
+
+    def _start(self, command: list[str], *passed: int, **more: object) -> None:
+        """Start a program, in a sandbox if there is one."""
+        info_out, info = os.pipe()
+        if self.program:
+            arguments = bwrap_arguments(self.course.folder, self.limits)
+            command = [self.program, *arguments, "--info-fd", str(info), *command]
+        self.popen = self.process = subprocess.Popen(
+            command, pass_fds=(info, *passed), start_new_session=True, **more
+        )
+        os.close(info)
         self.first = self.popen.pid  # the process whose end is the end of all others
         with open(info_out, "rb") as told, contextlib.suppress(ValueError, KeyError):
             self.first = json.loads(told.read())["child-pid"] if self.program else self.first
-        return self
 
     def __exit__(self, *_: object) -> None:
         """End every process, and wait until they are gone."""
@@ -175,6 +206,8 @@ class Worker:
             )
         self.popen.kill()
         self.popen.wait()
+        if self.process is not self.popen:
+            self.process.close()
         if watched is not None:
             with selectors.DefaultSelector() as selector:
                 selector.register(watched, selectors.EVENT_READ)
@@ -209,7 +242,7 @@ class Worker:
                     fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIECE)
                 selector.register(pipe, selectors.EVENT_READ)
             while not report.ended and not report.why:
-                gone = self.popen.poll() is not None
+                gone = self.process.poll() is not None
                 ready = [key.fd for key, _ in selector.select(TICK)]
                 now = time.monotonic()
                 if self.printed in ready:
@@ -250,7 +283,7 @@ class Worker:
         self._rest(line)
         if report.why == "died":
             with contextlib.suppress(subprocess.TimeoutExpired):
-                report.code = self.popen.wait(5)
+                report.code = self.process.wait(5)
         return report
 
     def _allow(self, most: float, clock: float) -> None:
@@ -315,7 +348,7 @@ class Worker:
 
     def _processes(self) -> Iterator[Path]:
         """The folders in /proc of the worker's processes."""
-        todo = [self.popen.pid]
+        todo = [self.process.pid]
         while todo:
             path = Path(f"/proc/{todo.pop()}")
             with contextlib.suppress(OSError, ValueError):

@@ -137,7 +137,8 @@ def ipython_shell() -> object:
 def sweep(most: int = 0) -> None:
     """End all other processes of this user, if there are more than `most`.
 
-    Process 1 is left out: it holds the sandbox, and no signal reaches it from inside. Only where the user is nobody else: in a sandbox, or under a number that was taken for this.
+    Process 1 is left out: it holds the sandbox, and no signal reaches it from inside. Only where
+    the user is nobody else: in a sandbox, or under a number that was taken for this.
     """
     until = monotonic() + 5
     while job["alone"] and monotonic() < until:

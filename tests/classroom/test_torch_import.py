@@ -1,4 +1,4 @@
-"""With torch imported at the start of a submission or not: the same grades to the last byte."""
+"""With torch at the start, without, or from a fork server: the same grades to the last byte."""
 
 import itertools
 import subprocess
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from classroom import execute
 from classroom.options import Options
 from classroom.pipeline import grade_class
 from classroom.sandbox import examiner, supervisor
@@ -272,11 +273,16 @@ def test_grades_do_not_depend_on_torch_at_start(handed_in, again, tmp_path, monk
         assert done.failures == 0
         return everything(tmp_path / name), (started[False], started[True])
 
+    monkeypatch.setattr(execute, "FEW", 1000)  # a fork server has torch
     monkeypatch.setattr(supervisor, "listen", counting)
     as_seen, starts = graded("as seen")
     assert starts == (len(handed_in), again)
     monkeypatch.setattr(examiner, "needs_torch", lambda source: True)
     always, starts = graded("always")
     assert starts == (0, len(handed_in))
-    assert as_seen.keys() == always.keys()
-    assert {name for name in always if as_seen[name] != always[name]} == set()
+    monkeypatch.setattr(execute, "FEW", 0)
+    forked, starts = graded("forked")
+    assert starts == (0, len(handed_in))
+    for other in (always, forked):
+        assert as_seen.keys() == other.keys()
+        assert {name for name in other if as_seen[name] != other[name]} == set()

@@ -1,0 +1,95 @@
+"""Workers that a fork server forks, with torch, which takes longer to import than all else.
+
+`fork_server` is the program that forks; this is the grader's side.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import socket
+import subprocess
+import threading
+
+from classroom.sandbox.bubblewrap import HOME, INSIDE, ROOT, environment, packages, python
+
+CHANNEL = 3
+"""The open file to which a forked worker writes, as `fork_server` has it."""
+
+
+class Forked:
+    """A worker that was forked into a sandbox, with as much of `Popen` as the supervisor uses."""
+
+    def __init__(self, pid: int, status: int) -> None:
+        self.pid, self.status = pid, status
+
+    def poll(self, timeout: float = 0) -> bool | None:
+        """None as long as it runs."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.status, selectors.EVENT_READ)
+            return bool(selector.select(timeout)) or None
+
+    def wait(self, timeout: float) -> int:
+        """The exit code.
+
+        Raises:
+            TimeoutExpired: if there is none yet.
+        """
+        if not self.poll(timeout):
+            raise subprocess.TimeoutExpired("worker", timeout)
+        return int(os.read(self.status, 20) or 1)
+
+    def close(self) -> None:
+        """Close what is open for it."""
+        os.close(self.status)
+
+
+class ForkServer:
+    """A running fork server; use it in a `with` statement."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.socket, theirs = socket.socketpair()
+        programs = ROOT / "classroom" / "sandbox"
+        command = [python(), "-I", "-S", programs / "fork_server.py", programs / "worker.py"]
+        with theirs:
+            self.popen = subprocess.Popen(
+                [*command, f"{INSIDE}/classroom/sandbox/worker.py", HOME, *packages()],
+                stdin=theirs,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=environment(),
+                cwd="/",
+                start_new_session=True,
+            )
+
+    def __enter__(self) -> ForkServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+        self.popen.kill()
+        self.popen.wait()
+
+    def fork(self, sandbox: int, job: int, channel: int, printed: int) -> Forked:
+        """Fork a worker into the sandbox in which the process `sandbox` runs.
+
+        Args:
+            job, channel, printed: its open files: what it reads, answers to and prints to.
+
+        Raises:
+            OSError: if the sandbox or the server has ended.
+        """
+        place = os.pidfd_open(sandbox)
+        status, end = os.pipe()
+        try:
+            with self.lock:
+                socket.send_fds(self.socket, [b"."], [place, job, channel, printed, end])
+                pid = self.socket.recv(20)
+        except OSError:
+            os.close(status)
+            raise
+        finally:
+            os.close(place)
+            os.close(end)
+        return Forked(int(pid or 0), status)

@@ -1,0 +1,163 @@
+"""Workers from a fork server: the walls of a new Python, and nothing that two of them share."""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from classroom.execute import case_seed
+from classroom.sandbox import supervisor
+from classroom.sandbox.bubblewrap import CourseFiles, bubblewrap
+from classroom.sandbox.examiner import Examiner, Prepared
+from classroom.sandbox.forks import ForkServer
+from classroom.sandbox.limits import Limits
+from tests.conftest import system_program
+from tests.grading.sample_tasks import TASKS
+
+pytestmark = [
+    pytest.mark.grader,
+    pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is one of Linux"),
+]
+SAME = ("Uid", "Gid", "Groups", "NoNewPrivs", "Seccomp", "Umask", "SigBlk", "SigIgn", "Threads")
+CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+LEAVE = """
+import os, socket, subprocess, time, torch, numpy
+for folder in ("/tmp", "/dev/shm", os.environ["HOME"]):
+    open(folder + "/left", "w").close()
+open_socket = socket.socket(socket.AF_UNIX); open_socket.bind(chr(0) + "left"); open_socket.listen()
+port = socket.socket(); port.bind(("127.0.0.1", 40404)); port.listen()
+torch.left = numpy.left = os.left = True
+os.environ["LEFT"] = "yes"
+subprocess.Popen(["sleep", "50"])
+time.sleep(50)
+"""
+FIND = """
+import os, socket, torch, numpy
+found = [f for f in ("/tmp", "/dev/shm", os.environ["HOME"]) if os.path.exists(f + "/left")]
+for family, place in ((socket.AF_UNIX, chr(0) + "left"), (socket.AF_INET, ("127.0.0.1", 40404))):
+    try:
+        socket.socket(family).connect(place)
+        found.append(place)
+    except OSError:
+        pass
+found += [module for module in (torch, numpy, os) if hasattr(module, "left")]
+found += [n for n in os.listdir("/proc") if n.isdigit() and n not in ("1", str(os.getpid()))]
+found += [os.environ["LEFT"]] if "LEFT" in os.environ else []
+for number in range(2, 40):  # whoever may be there
+    if number != os.getpid():
+        try:
+            os.kill(number, 9)
+            found.append(number)
+        except ProcessLookupError:
+            pass
+assert not found, found
+"""
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    system_program("bwrap")
+    with CourseFiles() as course, ForkServer() as server:
+        yield course, bubblewrap(), server
+
+
+def job(*cells):
+    return {"cells": cells, "skip": [], "tasks": [], "torch": True, "torch_seed": 0}
+
+
+@contextlib.contextmanager
+def at_work(sandbox, forked, slot=0, cell="import time; time.sleep(50)"):
+    """The folder in /proc of a worker that runs a cell."""
+    course, program, server = sandbox
+    server = server if forked else None
+    with supervisor.Worker(job(cell), Limits(), slot, course, program, server) as worker:
+        said = b""
+        while b'"cell"' not in said:
+            said += os.read(worker.channel, 1000) or pytest.fail("the worker ended")
+        yield list(worker._processes())[1 if forked else 2]
+
+
+def namespaces(process):
+    return {path.name: os.readlink(path) for path in (process / "ns").iterdir()}
+
+
+def seen(process):
+    """What surrounds a process: its rights, files, mounts, limits and environment."""
+    lines = (process / "status").read_text().splitlines()
+    status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+    files = sorted(os.readlink(path).split(":")[0] for path in (process / "fd").iterdir())
+    mounts = [line.split()[4:6] for line in (process / "mountinfo").read_text().splitlines()]
+    environment = (process / "environ").read_text().split("\0")
+    ours = namespaces(Path("/proc/self"))
+    return {
+        **{name: status[name] for name in SAME},
+        "capabilities": [int(status[name], 16) for name in CAPABILITIES],
+        "files": files,
+        "mounts": mounts,
+        "limits": (process / "limits").read_text(),
+        "environment": sorted(set(environment) - {"", "PWD=/sandbox/home"}),
+        "root": sorted(os.listdir(process / "root")),
+        "place": os.readlink(process / "cwd"),
+        "apart": {name for name, space in namespaces(process).items() if space != ours[name]},
+        "leaders outside": [n for n in ("NSsid", "NSpgid") if status[n].split()[-1] == "0"],
+    }
+
+
+def test_forked_worker_has_the_walls_of_a_new_one(sandbox):
+    with at_work(sandbox, False) as process:
+        new = seen(process)
+    with at_work(sandbox, True) as process:
+        forked = seen(process)
+    before, now = new.pop("capabilities"), forked.pop("capabilities")
+    assert all(mine & ~theirs == 0 for mine, theirs in zip(now, before, strict=True))
+    assert forked == new
+    assert {"cgroup", "ipc", "mnt", "net", "pid", "uts"} <= forked["apart"]
+    assert not forked["leaders outside"]
+    assert not any(now[:3]) and not now[4]
+    assert now[3] & ~(0b11000000 if os.geteuid() == 0 else 0) == 0  # at most to become another user
+
+
+def test_two_forked_workers_share_no_namespace(sandbox):
+    with at_work(sandbox, True) as one, at_work(sandbox, True, 1) as other:
+        both = set(namespaces(one).items()) & set(namespaces(other).items())
+        whole_machine = {"time", "time_for_children", *(["user"] if os.geteuid() == 0 else [])}
+        assert {name for name, _ in both} <= whole_machine
+
+
+def test_nothing_of_a_submission_reaches_the_next(sandbox):
+    """Neither while it runs nor afterwards."""
+    course, program, server = sandbox
+    stop, deadline = threading.Event(), time.monotonic() + 200
+
+    def found():
+        asked = ({}, Limits(), 1, course, program, 100, deadline, stop, server)
+        report = supervisor.listen(job(FIND), *asked)
+        assert report.ended
+        return report.cell_errors
+
+    with at_work(sandbox, True, cell=LEAVE) as process:
+        children, until = process / "task" / process.name / "children", time.monotonic() + 60
+        while not children.read_text() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert (process / "root/tmp/left").exists()
+        assert found() == {}
+    assert not process.exists()
+    assert found() == {}
+
+
+def test_server_that_ended_is_done_without(sandbox):
+    course, program, _ = sandbox
+    prepared = [Prepared.of(TASKS["query_context"], case_seed(1, "query_context"), Limits())]
+    with ForkServer() as server:
+        examiner = Examiner(Limits(), course, program, server=server)
+        for _ in range(2):
+            answers = examiner(["query_context = [2.0, 1.0]"], prepared, 0)
+            assert answers.outcomes["query_context"][0].value == [2.0, 1.0]
+            assert answers.flags == set()
+            assert (examiner.server is None) == (server.popen.poll() is not None)
+            server.popen.kill()
+            server.popen.wait()
