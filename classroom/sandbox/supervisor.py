@@ -174,12 +174,12 @@ class Worker:
         command = ["--as-pid-1", "sh", "-c", "echo; exec sleep infinity"]
         null = subprocess.DEVNULL
         self._start(command, stdin=null, stdout=subprocess.PIPE, stderr=printed)
-        with self.popen.stdout as told:
+        with self.starter.stdout as told:
             told.read(1)  # now bubblewrap has built the walls, or has ended
         try:
-            self.process = self.server.fork(self.first, source, channel, printed)
+            self.popen = self.server.fork(self.first, source, channel, printed)
         except OSError:
-            self.popen.kill()
+            self.starter.kill()
 
     def _start(self, command: list[str], *passed: int, **more: object) -> None:
         """Start a program, in a sandbox if there is one."""
@@ -187,11 +187,11 @@ class Worker:
         if self.program:
             arguments = bwrap_arguments(self.course.folder, self.limits)
             command = [self.program, *arguments, "--info-fd", str(info), *command]
-        self.popen = self.process = subprocess.Popen(
+        self.starter = self.popen = subprocess.Popen(  # of these the second may become a forked one
             command, pass_fds=(info, *passed), start_new_session=True, **more
         )
         os.close(info)
-        self.first = self.popen.pid  # the process whose end is the end of all others
+        self.first = self.starter.pid  # the process whose end is the end of all others
         with open(info_out, "rb") as told, contextlib.suppress(ValueError, KeyError):
             self.first = json.loads(told.read())["child-pid"] if self.program else self.first
 
@@ -204,10 +204,10 @@ class Worker:
             os.kill(self.first, signal.SIGKILL) if self.program else os.killpg(
                 self.first, signal.SIGKILL
             )
-        self.popen.kill()
-        self.popen.wait()
-        if self.process is not self.popen:
-            self.process.close()
+        self.starter.kill()
+        self.starter.wait()
+        if self.popen is not self.starter:
+            self.popen.close()
         if watched is not None:
             with selectors.DefaultSelector() as selector:
                 selector.register(watched, selectors.EVENT_READ)
@@ -242,7 +242,7 @@ class Worker:
                     fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIECE)
                 selector.register(pipe, selectors.EVENT_READ)
             while not report.ended and not report.why:
-                gone = self.process.poll() is not None
+                gone = self.popen.poll() is not None
                 ready = [key.fd for key, _ in selector.select(TICK)]
                 now = time.monotonic()
                 if self.printed in ready:
@@ -283,7 +283,7 @@ class Worker:
         self._rest(line)
         if report.why == "died":
             with contextlib.suppress(subprocess.TimeoutExpired):
-                report.code = self.process.wait(5)
+                report.code = self.popen.wait(5)
         return report
 
     def _allow(self, most: float, clock: float) -> None:
@@ -348,7 +348,7 @@ class Worker:
 
     def _processes(self) -> Iterator[Path]:
         """The folders in /proc of the worker's processes."""
-        todo = [self.process.pid]
+        todo = [self.popen.pid]
         while todo:
             path = Path(f"/proc/{todo.pop()}")
             with contextlib.suppress(OSError, ValueError):
