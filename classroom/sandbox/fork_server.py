@@ -51,6 +51,7 @@ def work(program: object, home: str, job: int, channel: int, printed: int) -> No
     libc.prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: process 1 of the sandbox only sleeps
     os.chdir(home)
     os.environ["PWD"] = home
+    sys.argv[:] = [program.co_filename]
     exec(program, {"__name__": "__main__", "__file__": program.co_filename})
 
 

@@ -15,6 +15,8 @@ from classroom.sandbox.bubblewrap import HOME, INSIDE, ROOT, environment, packag
 
 CHANNEL = 3
 """The open file to which a forked worker writes, as `fork_server` has it."""
+PATIENCE = 300.0
+"""Seconds that the server may take to import torch, or to fork."""
 
 
 class Forked:
@@ -50,6 +52,7 @@ class ForkServer:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.socket, theirs = socket.socketpair()
+        self.socket.settimeout(PATIENCE)
         programs = ROOT / "classroom" / "sandbox"
         command = [python(), "-I", "-S", programs / "fork_server.py", programs / "worker.py"]
         with theirs:
@@ -78,7 +81,7 @@ class ForkServer:
             job, channel, printed: its open files: what it reads, answers to and prints to.
 
         Raises:
-            OSError: if the sandbox or the server has ended.
+            OSError: if the sandbox or the server has ended, or the server does not answer.
         """
         place = os.pidfd_open(sandbox)
         status, end = os.pipe()
@@ -86,7 +89,8 @@ class ForkServer:
             with self.lock:
                 socket.send_fds(self.socket, [b"."], [place, job, channel, printed, end])
                 pid = self.socket.recv(20)
-        except OSError:
+        except OSError:  # nobody is to read an answer that comes too late
+            self.socket.close()
             os.close(status)
             raise
         finally:
