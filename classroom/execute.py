@@ -22,8 +22,6 @@ from classroom.verdicts import results_of
 
 Execute = Callable[[list[str], Sequence[Prepared], int], Answers]
 """From a submission's code cells, the tasks and the number of a worker to the task's outcomes."""
-FEW = 6
-"""So few submissions are graded sooner without a fork server, which imports torch first."""
 
 
 def execute(
@@ -45,7 +43,7 @@ def execute(
     with contextlib.ExitStack() as stack:
         if examiner is None:
             course = stack.enter_context(CourseFiles())
-            server = stack.enter_context(ForkServer()) if program and len(todo) > FEW else None
+            server = stack.enter_context(ForkServer()) if program else None
             examiner = Examiner(limits, course, program, run.options.torch_seed, server=server)
         quiet = os.environ.get("LAMPLIGHT_QUIET") == "1"
         done = len(rows) - len(todo)

@@ -125,12 +125,11 @@ class Examiner:
     torch_seed: int = 0
     stop: threading.Event = field(default_factory=threading.Event)
     server: ForkServer | None = None
-    """Forks workers, with torch; None once one did not start."""
+    """Forks the workers that need torch; None once one did not start."""
 
     def __call__(self, cells: list[str], tasks: Sequence[Prepared], slot: int) -> Answers:
         """Run the cells; with torch if they or the tasks name it, or ask for it on the way."""
         named = any(map(needs_torch, cells)) or any(prepared.torch for prepared in tasks)
-        named = named or self.server is not None
         return self._run(cells, tasks, slot, named) or self._run(cells, tasks, slot, True)
 
     def _run(
@@ -153,6 +152,7 @@ class Examiner:
                 "torch_seed": self.torch_seed,
             }
             seconds = {name: prepared.seconds for name, prepared in todo.items()}
+            server = self.server if torch else None
             report = supervisor.listen(
                 job,
                 seconds,
@@ -163,13 +163,13 @@ class Examiner:
                 left,
                 deadline,
                 self.stop,
-                self.server,
+                server,
             )
             if report.why == "interrupted":
                 raise GraderError("interrupted")
             if report.why == "torch":
                 return None
-            if not report.ready and self.server:
+            if server and not report.ready:
                 self.server = None  # a system that does not let it in: new Pythons from now on
                 continue
             left -= report.computed

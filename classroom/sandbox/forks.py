@@ -47,32 +47,37 @@ class Forked:
 
 
 class ForkServer:
-    """A running fork server; use it in a `with` statement."""
+    """A fork server, which starts when it is first needed; use it in a `with` statement."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.socket, theirs = socket.socketpair()
+        self.socket, self.theirs = socket.socketpair()
         self.socket.settimeout(PATIENCE)
-        programs = ROOT / "classroom" / "sandbox"
-        command = [python(), "-I", "-S", programs / "fork_server.py", programs / "worker.py"]
-        with theirs:
-            self.popen = subprocess.Popen(
-                [*command, f"{INSIDE}/classroom/sandbox/worker.py", HOME, *packages()],
-                stdin=theirs,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=environment(),
-                cwd="/",
-                start_new_session=True,
-            )
+        self.popen: subprocess.Popen | None = None
 
     def __enter__(self) -> ForkServer:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.socket.close()
-        self.popen.kill()
-        self.popen.wait()
+        self.theirs.close()
+        if self.popen:
+            self.popen.kill()
+            self.popen.wait()
+
+    def _start(self) -> None:
+        programs = ROOT / "classroom" / "sandbox"
+        command = [python(), "-I", "-S", programs / "fork_server.py", programs / "worker.py"]
+        self.popen = subprocess.Popen(
+            [*command, f"{INSIDE}/classroom/sandbox/worker.py", HOME, *packages()],
+            stdin=self.theirs,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment(),
+            cwd="/",
+            start_new_session=True,
+        )
+        self.theirs.close()
 
     def fork(self, sandbox: int, job: int, channel: int, printed: int) -> Forked:
         """Fork a worker into the sandbox in which the process `sandbox` runs.
@@ -87,6 +92,8 @@ class ForkServer:
         status, end = os.pipe()
         try:
             with self.lock:
+                if self.popen is None:
+                    self._start()
                 socket.send_fds(self.socket, [b"."], [place, job, channel, printed, end])
                 pid = self.socket.recv(20)
         except OSError:  # nobody is to read an answer that comes too late

@@ -156,7 +156,7 @@ def test_server_that_ended_is_done_without(sandbox):
     with ForkServer() as server:
         examiner = Examiner(Limits(), course, program, server=server)
         for _ in range(2):
-            answers = examiner(["query_context = [2.0, 1.0]"], prepared, 0)
+            answers = examiner(["import torch\nquery_context = [2.0, 1.0]"], prepared, 0)
             assert answers.outcomes["query_context"][0].value == [2.0, 1.0]
             assert answers.flags == set()
             assert (examiner.server is None) == (server.popen.poll() is not None)
