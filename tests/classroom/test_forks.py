@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from classroom.execute import case_seed
-from classroom.sandbox import supervisor
+from classroom.sandbox import fork_server, forks, supervisor
 from classroom.sandbox.bubblewrap import CourseFiles, bubblewrap
 from classroom.sandbox.examiner import Examiner, Prepared
 from classroom.sandbox.forks import ForkServer
@@ -106,6 +106,11 @@ def seen(process):
         "apart": {name for name, space in namespaces(process).items() if space != ours[name]},
         "leaders outside": [n for n in ("NSsid", "NSpgid") if status[n].split()[-1] == "0"],
     }
+
+
+def test_both_sides_mean_the_same_open_file():
+    """The server is a program of its own and imports nothing of the grader."""
+    assert fork_server.CHANNEL == forks.CHANNEL
 
 
 def test_forked_worker_has_the_walls_of_a_new_one(sandbox):
