@@ -13,8 +13,8 @@ task = TaskFile(
     points=10,
     minutes=19,
     section="A head as a module",
-    outcome="give the shape of every tensor in self-attention, and recognize two wrong "
-    "products that raise no error",
+    outcome="give the shape of every tensor in self-attention, and recognize two mistakes "
+    "that raise no error",
     forbidden=("helpers.attention.SelfAttention",),
     results=(
         "the context vectors",

@@ -12,8 +12,8 @@ task = TaskFile(
     minutes=13,
     section="All tokens at once",
     two_at_once=True,
-    outcome="give the shape of every tensor in self-attention, and recognize two wrong "
-    "products that raise no error",
+    outcome="give the shape of every tensor in self-attention, and recognize two mistakes "
+    "that raise no error",
     forbidden=(
         "torch.nn.functional.scaled_dot_product_attention",
         "helpers.attention.scaled_dot_product_attention",

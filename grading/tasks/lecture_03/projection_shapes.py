@@ -7,8 +7,8 @@ task = TaskFile(
     points=6,
     minutes=10,
     section="Shapes, and products that look right",
-    outcome="give the shape of every tensor in self-attention, and recognize two wrong "
-    "products that raise no error",
+    outcome="give the shape of every tensor in self-attention, and recognize two mistakes "
+    "that raise no error",
     hints=(
         "Begin with one sentence: (8, 256) times (256, 32) is what? The batch comes first.",
         "What is summed over in `q @ k.mT`, and what in `weights @ v`? That axis goes away.",

@@ -10,8 +10,8 @@ task = TaskFile(
     points=8,
     minutes=10,
     section="Shapes, and products that look right",
-    outcome="give the shape of every tensor in self-attention, and recognize two wrong "
-    "products that raise no error",
+    outcome="give the shape of every tensor in self-attention, and recognize two mistakes "
+    "that raise no error",
     hints=(
         "Take k with the rows (1, 2), (3, 4), (5, 6). What is k.T, and what is k.reshape(2, 3)?",
         "The weights are right if two things hold: entry (i, j) of the scores comes from query i "

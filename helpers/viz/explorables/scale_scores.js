@@ -32,7 +32,7 @@ lamplight.explorable("scale_scores", (stage, config) => {
     (name) => html("th", { scope: "col" }, name)))), html("tbody", {}, ...rows));
   const full = { top: 1, entropy: Math.log(keys), gradient: 1 - 1 / keys };
   const names = { top: "largest weight", entropy: `entropy (at most ${number(full.entropy)})`,
-    gradient: `how far weights move with a score (at most ${number(full.gradient)})` };
+    gradient: `slope, sum of w(1 − w) (at most ${number(full.gradient)})` };
   const meters = Object.fromEntries(Object.keys(names).map((n) => [n, html("td")]));
   const means = html("table", {}, above(`Mean of ${draws} random queries`),
     html("tbody", {}, ...Object.entries(meters).map(([n, cell]) =>
@@ -60,8 +60,8 @@ lamplight.explorable("scale_scores", (stage, config) => {
     const mean = (n) => found.reduce((sum, f) => sum + f[n], 0) / draws;
     for (const [n, cell] of Object.entries(meters))
       cell.replaceChildren(bar(mean(n) / full[n], 70), number(mean(n)));
-    const hard = mean("top") > 0.8 ? "softmax has nearly chosen one key and reacts little to the scores"
-      : mean("top") > 0.6 ? "softmax is hardening" : "several keys share the weight";
+    const hard = mean("top") > 0.8 ? "on average one key gets more than 0.8 of the weight, and softmax reacts little to the scores"
+      : mean("top") > 0.6 ? "softmax is saturating" : "several keys share the weight";
     said.textContent = `d_k = ${2 ** power}, ${divide ? "divided" : "not divided"}: ${hard}.`;
   };
   make();

@@ -23,8 +23,9 @@ lamplight.explorable("seed_swap", (stage, config) => {
     draw();
   });
   stage.append(
-    html("p", {}, "The gardener with the jar labelled"), who.element, html("p", {}, "wishes for (query)"), wish.element,
-    html("div", { style: "margin:.6rem 0" }, table), button("Pass the seeds on", () => { seeds.unshift(seeds.pop()); draw(); }), said);
+    html("p", {}, "The gardener with the jar labelled"), who.element,
+    html("p", { style: "margin:1rem 0 0" }, "wishes for (query)"), wish.element,
+    html("div", { style: "margin:1rem 0 .6rem" }, table), button("Pass the seeds on", () => { seeds.unshift(seeds.pop()); draw(); }), said);
 
   const draw = () => {
     const all = names.map((_, j) => score(asks, j)), weights = softmax(all);
@@ -34,7 +35,7 @@ lamplight.explorable("seed_swap", (stage, config) => {
       row.className = j === wishes[asks] ? "on" : "";
       row.cells[1].textContent = kinds[seeds[j]];
       row.cells[2].textContent = number(all[j], 1);
-      row.cells[3].replaceChildren(bar(weights[j], 90), number(weights[j]));
+      row.cells[3].replaceChildren(bar(weights[j], 140), number(weights[j]));
     });
     const best = weights.indexOf(Math.max(...weights)), kind = out.indexOf(Math.max(...out));
     said.textContent = `A wish for ${names[wishes[asks]]}: most weight, ${number(weights[best])}, goes to jar `
