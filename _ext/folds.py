@@ -87,7 +87,9 @@ def cell_text(cell: nodes.Node) -> str:
 
 
 def summary_of(code: str) -> str:
-    """The line of a fold with code that only sets up: what it defines, or that it checks."""
+    """The line of a fold with code that only sets up: what it defines, checks or answers."""
+    if code.startswith("# @title The answer\n"):
+        return "Show the answer"
     names = re.findall(r"^(?:def|class) (\w+)", code, re.MULTILINE)
     more = f" and {len(names) - 6} more" if len(names) > 7 else ""
     shown = ", ".join(names[:6] if more else names) + more

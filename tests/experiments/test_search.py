@@ -60,6 +60,7 @@ POSSIBLE = {
 SEARCHED_ONCE = {
     "adapters": ["a rate chosen by the seeds [100] only"],
     "characters": ["only the seeds [0]", "a rate chosen by the seeds [100] only"],
+    "norms": ["a rate chosen by the seeds [100, 101] only"],
     "order_text": ["a rate chosen by the seeds [100] only"],
     "part_by_part": ["a rate chosen by the seeds [100, 101] only"],
 }

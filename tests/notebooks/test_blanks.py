@@ -1,6 +1,7 @@
 """The blanks of Lecture 7 that a reader fills in, and the mistakes that their checks notice."""
 
 import json
+import math
 
 import pytest
 import torch
@@ -17,6 +18,9 @@ CELLS = {
 FEED_FORWARD = ("c6ca922a", "l7forward-answer")
 RESIDUAL = ("l7rungs4", "l7added-answer")
 LAYER_NORM = ("d61655bd", "l7norm-answer")
+BLOCK = ("0d38e247", "l7block-answer")
+POST_NORM = ("l7post", "l7post-answer")
+BLOCKS = {BLOCK: "block_answer", POST_NORM: "post_answer"}
 
 
 def fill(names, blank, line):
@@ -29,9 +33,14 @@ def fill(names, blank, line):
 
 def checked(capsys, blank, line):
     """What the check says of a blank with this line, and what the page goes on with."""
-    names = {"torch": torch, "nn": nn}
+    names = {"torch": torch, "nn": nn, "math": math}
     if blank != FEED_FORWARD:
         fill(names, FEED_FORWARD, "return ...")
+    if blank in BLOCKS:
+        for cell in ("l7rotate", "l7attention"):
+            exec(CELLS[cell], names)
+    if blank == POST_NORM:
+        fill(names, BLOCK, "return ...")
     capsys.readouterr()
     fill(names, blank, line)
     return capsys.readouterr().out, names
@@ -40,7 +49,7 @@ def checked(capsys, blank, line):
 def noticed(capsys, blank, line, said):
     """The names after a wrong line, of which the check says this."""
     out, names = checked(capsys, blank, line)
-    name = {FEED_FORWARD: "forward", RESIDUAL: "added", LAYER_NORM: "layer_norm"}[blank]
+    name = {RESIDUAL: "added", LAYER_NORM: "layer_norm"}.get(blank, "forward")
     assert out.startswith(f"{name} {said}")
     assert out.endswith(": the page goes on with the answer.\n")
     return names
@@ -139,3 +148,60 @@ def test_a_right_layer_norm_is_kept(capsys, line):
 def test_a_wrong_layer_norm_is_noticed(capsys, line, said):
     names = noticed(capsys, LAYER_NORM, line, said)
     assert names["layer_norm"] is names["layer_norm_answer"]
+
+
+ATTENTION_FIRST = "x = x + self.attention(self.norm_attention(x), causal)"
+NETWORK_FIRST = "x = x + self.feed_forward(self.norm_feed_forward(x))"
+POST_ATTENTION = "x = self.norm_attention(x + self.attention(x, causal))"
+
+
+@pytest.mark.parametrize(
+    ("blank", "line"),
+    [
+        (BLOCK, f"{ATTENTION_FIRST}; {NETWORK_FIRST}; return x"),
+        (BLOCK, f"{ATTENTION_FIRST}; return x + self.feed_forward(self.norm_feed_forward(x))"),
+        (POST_NORM, f"{POST_ATTENTION}; return self.norm_feed_forward(x + self.feed_forward(x))"),
+    ],
+)
+def test_a_right_block_is_kept(capsys, blank, line):
+    out, names = checked(capsys, blank, line)
+    assert out.endswith("forward agrees with the answer.\n")
+    kind = names["TransformerBlock" if blank == BLOCK else "PostNormBlock"]
+    assert kind.forward is not names[BLOCKS[blank]]
+
+
+@pytest.mark.parametrize(
+    ("blank", "line", "said"),
+    [
+        (BLOCK, "return ...", "is blank"),
+        (BLOCK, f"{ATTENTION_FIRST}; {NETWORK_FIRST}", "returns None, not (2, 5, 8)"),
+        (BLOCK, f"{ATTENTION_FIRST}; return x", "is off by up to "),
+        (BLOCK, f"{NETWORK_FIRST}; {ATTENTION_FIRST}; return x", "is off by up to "),
+        (
+            BLOCK,
+            f"{ATTENTION_FIRST.replace(', causal', '')}; {NETWORK_FIRST}; return x",
+            "is off by up to ",
+        ),
+        (
+            BLOCK,
+            f"{ATTENTION_FIRST.replace('norm_attention', 'norm_feed_forward')}; "
+            f"{NETWORK_FIRST}; return x",
+            "is off by up to ",
+        ),
+        (
+            BLOCK,
+            f"{POST_ATTENTION}; return self.norm_feed_forward(x + self.feed_forward(x))",
+            "is off by up to ",
+        ),
+        (POST_NORM, "return ...", "is blank"),
+        (POST_NORM, f"{ATTENTION_FIRST}; {NETWORK_FIRST}; return x", "is off by up to "),
+        (
+            POST_NORM,
+            "x = x + self.norm_attention(self.attention(x, causal)); "
+            "return x + self.norm_feed_forward(self.feed_forward(x))",
+            "is off by up to ",
+        ),
+    ],
+)
+def test_a_wrong_block_is_noticed(capsys, blank, line, said):
+    noticed(capsys, blank, line, said)

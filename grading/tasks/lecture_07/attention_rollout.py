@@ -11,7 +11,7 @@ task = TaskFile(
     minutes=16,
     extra=True,
     section="Why attention alone is not enough",
-    outcome="show by measurement what a stack of attention layers alone does to its tokens",
+    outcome="measure what a stack of bare attention layers does to its tokens",
     hints=(
         "Write down the output of two layers, first without residual connections: a matrix times "
         "a matrix times X.",

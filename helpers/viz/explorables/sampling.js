@@ -56,7 +56,7 @@ lamplight.explorable("sampling", (stage, { words, logits, unit = "word" }) => {
     const left = shares.filter((share) => share > 0).length;
     const nats = shares.reduce((sum, q) => sum - (q > 0 ? q * Math.log(q) : 0), 0);
     said.textContent = left === 1 ? `Only “${words[0]}” is left: this is greedy decoding.`
-      : `${left} of ${n} ${unit}s can come; the entropy is ${number(nats)} nats, the perplexity ${number(Math.exp(nats))}.`;
+      : `${left} of ${n} ${unit}s are possible; the entropy is ${number(nats)} nats, the perplexity ${number(Math.exp(nats))}.`;
   };
   draw();
 });
