@@ -143,11 +143,13 @@ def benchmark_summary(results: dict, _part: str, device: str) -> list[nodes.Node
         f"{where(best)}; largest {where(worst)}."
     ]
     both_ways = all("fast path" in row for row in rows if not row["backward"])
-    counts = "the faster one counts" if both_ways else "its fast path, which it chooses, counts"
-    sentences += [f"Of torch's two ways without gradients, {counts}."]
+    used = "the faster one" if both_ways else "the fast path, which torch chooses"
+    sentences += [f"Of torch's two code paths without gradients, the table uses {used}."]
     if results["left out"]:
         sizes = ", ".join(" × ".join(map(str, size)) for size in results["left out"])
-        sentences += [f"Left out because they take minutes (batch × length × width): {sizes}."]
+        sentences += [
+            f"Sizes left out because they take minutes (batch × length × width): {sizes}."
+        ]
     title = [nodes.rubric("", "On a GPU")] if device == "cuda" else []
     return [*title, bullets(sentences)]
 
@@ -161,8 +163,8 @@ def benchmark_conditions(results: dict) -> list[str]:
     if results["load"]:
         first, last = results["load"]
         sentences += [
-            f"Processes that wanted a core (the load average): {first} at the start, {last} at "
-            "the end, this one counted."
+            f"Load average (processes that were using or waiting for a core, including this one): "
+            f"{first} at the start, {last} at the end."
         ]
     return sentences
 

@@ -61,7 +61,7 @@ OPENING = """<style>
 <ul class="waiting" aria-hidden="true"><li>lie <i></i> ?</li><li>lies <i></i> ?</li></ul></div>
 <noscript><style>.landing :is(.verdict, .asked) {{ display: none; }}</style>
 <details><summary>Which verb fits?</summary><p><em>Lie</em>, because its subject is
-<em>letters</em>, nine words back. Two singular nouns stand nearer. With JavaScript, a trained model
+<em>letters</em>, nine words back. Two singular nouns are closer. With JavaScript, a trained model
 would fill the gap here, too.</p></details></noscript>
 </div>
 <div class="promise">

@@ -59,7 +59,7 @@ for (const root of document.querySelectorAll(".open-model:not(.waits)")) {{
 """
 WITHOUT = {
     "whole": "With JavaScript, the model of lecture 8 would run here: you would choose words, see "
-    "what it expects next and where each of its heads looks, and switch heads off.",
+    "what it predicts next and what each of its heads attends to, and ablate heads.",
     "small": "With JavaScript, a trained model would fill the gap here.",
 }
 
