@@ -172,7 +172,7 @@ def picture(network: LanguageModel) -> str:
     labels = OPENING.split()
     title = (
         f"Head {head} of layer {layer} in the trained language model of lecture 8. From "
-        f"“{labels[-1]}”, behind which the verb will come, it looks at “{labels[1]}”."
+        f"“{labels[-1]}”, after which the verb will come, it attends to “{labels[1]}”."
     )
     shown = stacked[layer, head]  # (T, T)
     return to_html(shown, labels, title=title, selected=len(labels) - 1)
