@@ -31,6 +31,7 @@ OPENED = {
     "bottleneck",
     "character_lstm",
     "copier",
+    "decoding",
     "inside",
     "learned_rows",
     "moving_note",
@@ -48,7 +49,7 @@ OPENED = {
     "word_vectors",
     "written_summaries",
 }
-"""No comparison: what lectures 1 to 3, 5 to 7 and 9 to 13 open. Those of 7 and 9 to 12 were trained
+"""No comparison: what lectures 1 to 3 and 5 to 13 open. Those of 7 and 9 to 12 were trained
 at the rates of `transformer_block`, `translation`, `question_answering`, `summaries`, and of
 `story_models` and `induction`; the real reader of lecture 10 has one training, and its three rates
 stand beside it."""
