@@ -37,13 +37,12 @@ lamplight.explorable("sampling", (stage, { words, logits, unit = "word" }) => {
   ];
   const rows = words.map((word) => html("tr", {}, html("th", { scope: "row" }, word), html("td"), html("td")));
   const said = status();
-  for (const { element } of sliders) element.firstChild.style.minWidth = "6.5rem"; // so that all begin at one x
   stage.append(
     ...sliders.map((s) => s.element),
     html("table", { style: "max-width:24rem;width:100%" }, html("thead", {}, html("tr", {},
       ...[`next ${unit}`, "probability", "samples"].map((name, i) =>
         html("th", { scope: "col", style: i === 1 ? "width:100%" : "" }, name)))), html("tbody", {}, ...rows)),
-    html("div", { class: "row", style: "margin-top:.8rem" }, button("Sample 100", sample), button("Start again", () => {
+    html("div", { class: "row" }, button("Sample 100", sample), button("Start again", () => {
       Object.assign(state, { temperature: 1, k: n, p: 1 });
       [1, n, 1].forEach((value, i) => sliders[i].set(value));
       counts = null; draw();
@@ -57,7 +56,7 @@ lamplight.explorable("sampling", (stage, { words, logits, unit = "word" }) => {
     const left = shares.filter((share) => share > 0).length;
     const nats = shares.reduce((sum, q) => sum - (q > 0 ? q * Math.log(q) : 0), 0);
     said.textContent = left === 1 ? `Only “${words[0]}” is left: this is greedy decoding.`
-      : `${left} of ${n} ${unit}s are possible, and the choice is as open as one among ${number(Math.exp(nats), 1)} equally likely ${unit}s.`;
+      : `${left} of ${n} ${unit}s are possible; the entropy is ${number(nats)} nats, the perplexity ${number(Math.exp(nats))}.`;
   };
   draw();
 });
