@@ -16,7 +16,6 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from helpers.attention import MultiHeadAttention
 from helpers.models import TransformerModel
 from helpers.validation import require
 
@@ -36,8 +35,9 @@ def ablated(
             logits = model(tokens)
 
     Args:
-        model: any module that contains `MultiHeadAttention`. It gets hooks, which are removed at
-            the end of the block.
+        model: any module that contains `MultiHeadAttention`, or another attention module with
+            `n_heads` and a linear layer `W_out`. It gets hooks, which are removed at the end of
+            the block.
         heads: as (layer, head), both counted from 0. A layer is one of the model's attention
             modules, in the order of `model.modules()`.
         by: "zero"; "mean", over the sentences of the batch, at each position; or "resample", the
@@ -49,7 +49,7 @@ def ablated(
     """
     ways = {"zero": _zero, "mean": _mean, "resample": _resample(generator)}
     require(by in ways, "by", repr(by), " or ".join(map(repr, ways)))
-    layers = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
+    layers = [m for m in model.modules() if hasattr(m, "W_out") and hasattr(m, "n_heads")]
     require(len(layers) >= 1, "model", type(model).__name__, "one with MultiHeadAttention in it")
     with contextlib.ExitStack() as stack:
         for layer, head in heads:
@@ -58,7 +58,8 @@ def ablated(
             attention = layers[layer]
             fits = 0 <= head < attention.n_heads
             require(fits, "heads", f"head {head}", f"numbers from 0 to {attention.n_heads - 1}")
-            own = slice(head * attention.d_v, (head + 1) * attention.d_v)
+            d_v = attention.W_out.in_features // attention.n_heads
+            own = slice(head * d_v, (head + 1) * d_v)
             hook = attention.W_out.register_forward_pre_hook(_replacing(own, ways[by]))
             stack.callback(hook.remove)
         yield model

@@ -44,6 +44,7 @@ OPENED = {
     "real_model",
     "real_model_parity",
     "real_reader",
+    "relation_heads",
     "seed_swap",
     "warm_up",
     "word_vectors",

@@ -1,0 +1,141 @@
+"""Which heads of SmolLM2 follow a grammatical relation: `python -m experiments.relation_heads`.
+
+As Clark et al. (2019) do for BERT: for each relation, the head and the fixed distance that are
+right most often on some sentences are measured on other sentences. A head is right if its largest
+weight, the first token aside, is on the related word. The sentences come from a pattern, such as
+*At last, the old keys near the box were*, so that every relation is known, and what stands between
+the two words varies. One thread. Writes `helpers/results/stored/relation_heads.json`:
+
+    relations   for each relation: the chosen head, as (layer, head), and distance, in tokens; the
+                accuracy of both on the other sentences; how many of the 270 heads are right more
+                often there than the distance; and the accuracy of the chosen head by the number of
+                nouns between verb and subject ("subject" only)
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+
+import torch
+from torch import Tensor
+
+from experiments.real_model import TABLE as REAL_MODEL
+from experiments.real_model import rounded
+from helpers import pretrained
+from helpers.data.agreement import NOUNS
+from helpers.pretrained import Pretrained
+
+TABLE = REAL_MODEL.with_name("relation_heads.json")
+OPENINGS = (
+    "Yesterday",
+    "At last",
+    "In the morning",
+    "As we all know",
+    "After the long walk home",
+    "To the surprise of the children",
+)
+ADJECTIVES = ("old", "small", "heavy", "red", "new", "dark")
+PREPOSITIONS = ("in", "under", "behind", "near", "on", "above")
+RELATIONS = ("subject", "preposition", "article")
+N, DISTANCES = 300, range(1, 25)
+Item = tuple[list[int], dict[str, tuple[int, int]], int]
+"""Token ids; for each relation the places of the asking word and its target; nouns between."""
+
+
+def sentence(lm: Pretrained, rng: random.Random) -> Item:
+    """One sentence up to its verb."""
+    single = [pair for pair in NOUNS if all(len(lm.encode(f" {noun}")[0]) == 1 for noun in pair)]
+    ids = lm.encode(rng.choice(OPENINGS) + ",")[0].tolist()
+    places: dict[str, tuple[int, int]] = {}
+
+    def add(word: str) -> int:
+        ids.extend(lm.encode(f" {word}")[0].tolist())
+        return len(ids) - 1
+
+    def noun_phrase(number: int) -> tuple[int, int]:
+        article = add("the")
+        for adjective in rng.sample(ADJECTIVES, rng.choice((0, 0, 1, 2))):
+            add(adjective)
+        return article, add(rng.choice(single)[number])
+
+    plural = rng.randrange(2)
+    _, subject = noun_phrase(plural)
+    between = rng.randint(0, 3)
+    for _ in range(between):
+        preposition = add(rng.choice(PREPOSITIONS))
+        article, noun = noun_phrase(rng.randrange(2))
+        places |= {"preposition": (noun, preposition), "article": (noun, article)}
+    places["subject"] = (add(("was", "were")[plural]), subject)
+    return ids, places, between
+
+
+@torch.no_grad()
+def hits(lm: Pretrained, items: list[Item]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """For each relation: is each head, (n, layers, heads), and each distance, (n, D), right?"""
+    heads: dict[str, list[Tensor]] = {name: [] for name in RELATIONS}
+    fixed: dict[str, list[Tensor]] = {name: [] for name in RELATIONS}
+    for ids, places, _ in items:
+        _, weights = lm.model(torch.tensor([ids]), return_weights=True, last_only=True)
+        stacked = torch.stack(weights)[:, 0]  # (layers, heads, T, T)
+        for name, (asks, target) in places.items():
+            row = stacked[:, :, asks, 1 : asks + 1]  # the first token aside
+            heads[name].append(row.argmax(dim=-1) + 1 == target)
+            fixed[name].append(torch.tensor([asks - d == target for d in DISTANCES]))
+    return (
+        {name: torch.stack(found) for name, found in heads.items()},
+        {name: torch.stack(found) for name, found in fixed.items()},
+    )
+
+
+def relations(lm: Pretrained) -> dict:
+    """Head and distance chosen on some sentences, measured on others."""
+    rng = random.Random(0)
+    items = [sentence(lm, rng) for _ in range(2 * N)]
+    heads, fixed = hits(lm, items[:N])
+    new_heads, new_fixed = hits(lm, items[N:])
+    found = {}
+    for name in RELATIONS:
+        best = heads[name].double().mean(dim=0).argmax().item()
+        layer, head = divmod(int(best), heads[name].shape[-1])
+        d = int(fixed[name].double().mean(dim=0).argmax())
+        accuracy = new_heads[name].double().mean(dim=0)  # (layers, heads)
+        by_distance = new_fixed[name][:, d].double().mean().item()
+        found[name] = {
+            "n": len(new_heads[name]),
+            "head": [layer, head],
+            "accuracy": accuracy[layer, head].item(),
+            "distance": DISTANCES[d],
+            "by distance": by_distance,
+            "heads above distance": (accuracy > by_distance).sum().item(),
+            "median head": accuracy.flatten().quantile(0.5).item(),
+        }
+    between = torch.tensor([item[2] for item in items[N:]])
+    layer, head = found["subject"]["head"]
+    own = new_heads["subject"][:, layer, head].double()
+    found["subject"]["by nouns between"] = [own[between == k].mean().item() for k in range(4)]
+    return found
+
+
+def main() -> None:
+    """Measure, and write the table."""
+    torch.set_num_threads(1)
+    start = time.process_time()
+    lm = pretrained.load(pretrained.find(pretrained.SMOLLM2_NAME))
+    rng = random.Random(0)
+    table = {
+        "made_by": "experiments/relation_heads.py",
+        "torch": torch.__version__.split("+")[0],
+        "threads": 1,
+        "file": pretrained.find(pretrained.SMOLLM2_NAME).name,
+        "examples": [lm.tokenizer.decode(sentence(lm, rng)[0]) for _ in range(3)],
+        "relations": rounded(relations(lm)),
+    }
+    table["cpu_seconds"] = round(time.process_time() - start)
+    lines = [f' "{name}": {json.dumps(part)}' for name, part in table.items()]
+    TABLE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
