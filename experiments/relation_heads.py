@@ -10,6 +10,7 @@ the two words varies. One thread. Writes `helpers/results/stored/relation_heads.
                 accuracy of both on the other sentences; how many of the 270 heads are right more
                 often there than the distance; and the accuracy of the chosen head by the number of
                 nouns between verb and subject ("subject" only)
+    map         the attention of the three chosen heads on EXAMPLE
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ OPENINGS = (
 )
 ADJECTIVES = ("old", "small", "heavy", "red", "new", "dark")
 PREPOSITIONS = ("in", "under", "behind", "near", "on", "above")
+EXAMPLE = "As we all know, the doors near the heavy new parcels were"
 RELATIONS = ("subject", "preposition", "article")
 N, DISTANCES = 300, range(1, 25)
 Item = tuple[list[int], dict[str, tuple[int, int]], int]
@@ -118,19 +120,31 @@ def relations(lm: Pretrained) -> dict:
     return found
 
 
+@torch.no_grad()
+def attention_map(lm: Pretrained, heads: list[list[int]]) -> dict:
+    """Tokens of EXAMPLE and the attention of these heads, (n_heads, T, T)."""
+    _, weights = lm.model(lm.encode(EXAMPLE), return_weights=True, last_only=True)
+    return {
+        "tokens": lm.tokens(EXAMPLE),
+        "weights": [weights[layer][0, head].tolist() for layer, head in heads],
+    }
+
+
 def main() -> None:
     """Measure, and write the table."""
     torch.set_num_threads(1)
     start = time.process_time()
     lm = pretrained.load(pretrained.find(pretrained.SMOLLM2_NAME))
     rng = random.Random(0)
+    found = relations(lm)
     table = {
         "made_by": "experiments/relation_heads.py",
         "torch": torch.__version__.split("+")[0],
         "threads": 1,
         "file": pretrained.find(pretrained.SMOLLM2_NAME).name,
         "examples": [lm.tokenizer.decode(sentence(lm, rng)[0]) for _ in range(3)],
-        "relations": rounded(relations(lm)),
+        "relations": rounded(found),
+        "map": rounded(attention_map(lm, [found[name]["head"] for name in RELATIONS])),
     }
     table["cpu_seconds"] = round(time.process_time() - start)
     lines = [f' "{name}": {json.dumps(part)}' for name, part in table.items()]
