@@ -34,6 +34,7 @@ OPENED = {
     "decoding",
     "inside",
     "learned_rows",
+    "moved_positions",
     "moving_note",
     "no_positions",
     "note_reads",
