@@ -200,6 +200,7 @@ def cases(seed):
         Case((np.array([-1, 0, 1]),), "the numbers −1, 0 and 1", kind="ordinary cases"),
         Case((np.array([-3, 0, 4]),), "the numbers −3, 0 and 4", kind="ordinary cases"),
         Case((low,), "negative numbers only", kind="edge cases"),
+        Case((np.array([-10, -9]),), "the two smallest numbers", kind="edge cases"),
         Case((ties,), "two different numbers, several times each", kind="ordinary cases"),
         Case((wide,), "ten numbers from −10 to 10", kind="ordinary cases"),
         Case((np.array([-10, 10, *[9] * 8]),), "−10, 10, and 9 eight times", kind="ordinary cases"),

@@ -287,6 +287,7 @@ def harness(answer, name, x):
             causal(x) + ahead(x - x.mean(dim=1, keepdim=True), 1)
         ),
         "the next row, whatever its length, sign and direction": lambda x: causal(x) + hint(x),
+        "the sum of the next row": lambda x: causal(x) + ahead(x, 1).sum(dim=1, keepdim=True),
         "the next row, rounded to three decimals": lambda x: (
             causal(x) + torch.round(ahead(x, 1), decimals=3)
         ),
@@ -325,6 +326,7 @@ def cases(seed):
         ("attention within each half", 6, "ordinary cases"),
         ("the next row, less the mean of its numbers", 5, "ordinary cases"),
         ("the next row, whatever its length, sign and direction", 5, "ordinary cases"),
+        ("the sum of the next row", 5, "ordinary cases"),
         ("the next row, rounded to three decimals", 4, "ordinary cases"),
         ("a number of the next row, added to one and taken from another", 5, "ordinary cases"),
         ("attention to earlier rows only: an empty row", 4, "edge cases"),
