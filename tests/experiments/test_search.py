@@ -30,6 +30,7 @@ OPENED = {
     "beams",
     "bottleneck",
     "character_lstm",
+    "choose_then_write",
     "copier",
     "decoding",
     "inside",
