@@ -100,6 +100,8 @@ def main() -> None:
     table = {
         "about": "Continuations by SmolLM2-135M-Instruct under six decodings",
         "made_by": "experiments/decoding.py",
+        "torch": torch.__version__.split("+")[0],
+        "threads": 1,
         "prompts": PROMPTS,
         "n_tokens": N_TOKENS,
         "run": RUN,

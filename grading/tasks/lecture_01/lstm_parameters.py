@@ -51,9 +51,9 @@ task.mistake(
     2560,
 )
 task.mistake(
-    "This is the count for one gate, with one bias. An LSTM has four of these, and PyTorch keeps "
-    "two biases in each.",
-    1020,
+    "The two biases were counted once for the whole LSTM. Each of the three gates and the new "
+    "content has both.",
+    4040,
 )
 task.mistake(
     "The cell state has no matrix of its own: it is scaled number by number. Only the two "

@@ -204,7 +204,11 @@ task.edit(
     "        optimizer.zero_grad()\n",
 )
 task.edit(
-    "The larger of the two factors is used. Take the smaller.", "share = min(", "share = max("
+    "The loss was averaged in each text first, so words of short texts count more. Take one mean "
+    "over all target words of the batch.",
+    "loss = F.cross_entropy(logits, targets, ignore_index=0)",
+    "loss = torch.stack([F.cross_entropy(logits.view(len(texts), -1, logits.shape[-1])[i], "
+    "texts[i, 1:], ignore_index=0) for i in range(len(texts))]).mean()",
 )
 task.edit(
     "This is AdamW, which also shrinks the weights. The task asks for Adam.",

@@ -136,9 +136,12 @@ def harness(answer, source, target, new_source, new_target):
     wanted[torch.arange(len(wanted)), (new_target != 0).sum(dim=1)] = END
     asked = wanted != 0
     same = (written == wanted) & asked
+    words = wanted > END
+    up_to_the_end = ((written == wanted) | ~words).all(dim=1)
     return {
         "sentences right, of ten": 10 * (written == wanted).all(dim=1).double().mean().item(),
         "words right, of ten": 10 * same.sum().item() / asked.sum().item(),
+        "all words right, of ten": 10 * up_to_the_end.double().mean().item(),
         "start tokens written, of ten": 10 * (written == START).double().mean().item(),
     }
 
@@ -171,8 +174,15 @@ def score(args, value):
 
 @task.diagnostic
 def after_training(args, result):
-    """What it reached."""
-    return (
-        f"Of ten new sentences {result['sentences right, of ten']:.1f} are right, and of ten words "
+    """What it reached, and whether it is only the end that is missing."""
+    right, words = result["sentences right, of ten"], result["all words right, of ten"]
+    said = (
+        f"Of ten new sentences {right:.1f} are right, and of ten words "
         f"{result['words right, of ten']:.1f}."
+    )
+    if words - right < 2:
+        return said
+    return (
+        f"{said} In {words - right:.1f} of ten all words are right, but it goes on after them. Is "
+        "END the target right after the last word of each sentence, before the padding?"
     )

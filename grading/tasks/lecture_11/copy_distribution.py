@@ -106,10 +106,13 @@ def softmax_again(weights, source, n_words):
     return by_product(weights, source, n_words).softmax(dim=-1)
 
 
-@task.mistake("Each word has its relative frequency, whatever the attention is. Use the weights.")
-def counts_only(weights, source, n_words):
-    even = torch.full_like(weights, 1 / weights.shape[-1])
-    return by_product(even, source, n_words)
+@task.mistake(
+    "Steps of a summary get the words of other texts: `repeat` goes through all texts before it "
+    "begins again. Give `source` an axis for the steps, and expand it."
+)
+def words_of_other_texts(weights, source, n_words):
+    empty = weights.new_zeros(*weights.shape[:2], n_words)
+    return empty.scatter_add(-1, source.repeat(weights.shape[1], 1).view(weights.shape), weights)
 
 
 @task.mistake("The last two axes are swapped.")

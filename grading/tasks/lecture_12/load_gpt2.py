@@ -98,14 +98,18 @@ task.edit(
 task.edit(
     "`W_out` is not transposed. It is square, so there is no error.", OUT, OUT.removesuffix(".t()")
 )
-task.edit(
-    "Neither `W_out` nor queries, keys and values are transposed. They are square, so there is no "
-    "error.",
-    "piece.t() for",
-    "piece for",
-    OUT,
-    OUT.removesuffix(".t()"),
+
+
+@task.mistake(
+    "`reshape` to (3, d, d) mixes queries, keys and values, although every shape fits. They are "
+    "side by side along the last axis."
 )
+def cut_by_reshape(theirs, n_layers):
+    d, mixed = len(theirs["ln_f.weight"]), dict(theirs)
+    for layer in range(n_layers):
+        name = f"h.{layer}.attn.c_attn.weight"
+        mixed[name] = torch.cat(list(theirs[name].reshape(3, d, d)), dim=1)
+    return load_gpt2(mixed, n_layers)
 
 
 @task.mistake("The two norms of each block are swapped: `ln_1` comes before attention.")

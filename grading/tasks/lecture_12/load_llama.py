@@ -211,10 +211,15 @@ task.edit(
     'x = h + joined @ get("self_attn.o_proj").T',
 )
 task.edit(
-    "Both norms of a layer are `input_layernorm` here. The feed-forward network has a norm of its "
-    "own.",
-    'get("post_attention_layernorm")',
-    'get("input_layernorm")',
+    "`post_attention_layernorm` is applied to what attention adds. Despite its name it is the norm "
+    "before the feed-forward network.",
+    'x = x + joined @ get("self_attn.o_proj").T',
+    'h = rms_norm(joined @ get("self_attn.o_proj").T, get("post_attention_layernorm_"), eps)\n'
+    "        x = x + h",
+    'h = rms_norm(x, get("post_attention_layernorm"), eps)',
+    "h = x",
+    "post_attention_layernorm_",
+    "post_attention_layernorm",
 )
 task.edit(
     "The shared keys and values are assigned in turn. Neighbours share, as in the previous task.",

@@ -95,12 +95,12 @@ task.edit(
 )
 
 
-@task.mistake("The positions run backwards, from the end of each text.")
-def backwards(tokens, pad_id):
-    real = tokens != pad_id
-    _, mask = left_padding(tokens, pad_id)
-    last = real.sum(dim=1, keepdim=True) - 1
-    return (last - left_padding(tokens, pad_id)[0]) * real, mask
+task.edit(
+    "A pad token may attend to itself here. No key of padding may be seen by any query, so all of "
+    "its row is False.",
+    "causal & real[:, None, :]",
+    "causal & (real[:, None, :] | torch.eye(T, dtype=torch.bool))",
+)
 
 
 @task.cases
