@@ -17,7 +17,8 @@ sense; the other 48 are measured and shown, all of them.
     apart       largest difference between two sentences' vectors of *note* with every attention
                 output set to zero
     parts       how far the 48 have moved toward their own centers by block 15: what attention and
-                the feed-forward networks have added to that
+                the feed-forward networks have added to that; and the same by the last block, toward
+                the centers there, on the same plane
 
 The sentences and block 15 were chosen before anything was measured, and no sentence was exchanged
 afterwards. The first four tested sentences of each sense are also in `experiments/word_vectors.py`.
@@ -169,14 +170,14 @@ def streams(lm: Pretrained, tokens: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def sublayer_outputs(lm: Pretrained, part: str) -> Tensor:
-    """What attention and the feed-forward networks add to *note*, (senses, n, 2, d)."""
+def sublayer_outputs(lm: Pretrained, part: str, after: int) -> Tensor:
+    """What attention and the feed-forward networks add to *note* by a block, (senses, n, 2, d)."""
     rows = []
     for groups in SENSES.values():
         for text in groups[part]:
             added = torch.zeros(2, lm.model.embedding.weight.shape[1])
             with contextlib.ExitStack() as stack:
-                for block in lm.model.blocks[:CHOSEN_AFTER]:
+                for block in lm.model.blocks[:after]:
                     for row, layer in enumerate((block.attention, block.feed_forward)):
 
                         def add(
@@ -251,17 +252,18 @@ def apart_without_attention(lm: Pretrained) -> float:
     return (alone - alone[0]).abs().max().item()
 
 
-def toward_centers(chosen: Tensor) -> Tensor:
-    """For each sense the direction on the plane toward its center, (senses, d)."""
+def toward_centers(chosen: Tensor, after: int) -> Tensor:
+    """For each sense the direction on the plane toward its center after a block, (senses, d)."""
     plane = plane_of(chosen)
-    centers = chosen[:, :, CHOSEN_AFTER].mean(dim=1) - chosen[:, :, CHOSEN_AFTER].mean(dim=(0, 1))
+    centers = chosen[:, :, after].mean(dim=1) - chosen[:, :, after].mean(dim=(0, 1))
     return F.normalize(centers @ plane.T, dim=-1) @ plane
 
 
-def parts(lm: Pretrained, chosen: Tensor) -> list[float]:
-    """Mean distance moved toward the own center by CHOSEN_AFTER: attention's, feed-forward's."""
-    added = sublayer_outputs(lm, "test") - sublayer_outputs(lm, "plane").mean(dim=(0, 1))
-    along = (added * toward_centers(chosen)[:, None, None]).sum(dim=-1)  # (senses, n, 2)
+def parts(lm: Pretrained, chosen: Tensor, after: int) -> list[float]:
+    """Mean distance moved toward the own center by a block: attention's, feed-forward's."""
+    common = sublayer_outputs(lm, "plane", after).mean(dim=(0, 1))  # (2, d)
+    added = sublayer_outputs(lm, "test", after) - common  # (senses, n, 2, d)
+    along = (added * toward_centers(chosen, after)[:, None, None]).sum(dim=-1)  # (senses, n, 2)
     return along.mean(dim=(0, 1)).tolist()
 
 
@@ -291,7 +293,8 @@ def main() -> None:
             "shuffled": round(shuffled(chosen, tested), 1),
         },
         "apart": apart_without_attention(lm),
-        "parts": rounded(parts(lm, chosen), 1),
+        "parts": rounded(parts(lm, chosen, CHOSEN_AFTER), 1),
+        "parts at the end": rounded(parts(lm, chosen, len(lm.model.blocks)), 1),
         "centers": rounded(note["centers"], 2),
         "sentences": [list(groups["test"]) for groups in SENSES.values()],
         "paths": rounded(note["path"], 2),
