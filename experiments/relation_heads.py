@@ -4,12 +4,18 @@ As Clark et al. (2019) do for BERT: for each relation, the head and the fixed di
 right most often on some sentences are measured on other sentences. A head is right if its largest
 weight, the first token aside, is on the related word. The sentences come from a pattern, such as
 *At last, the old keys near the box were*, so that every relation is known, and what stands between
-the two words varies. One thread. Writes `helpers/results/stored/relation_heads.json`:
+the two words varies. In this pattern the subject is always the first noun after the comma. In two
+further patterns it never is: *At last, near the jar the old keys were* and *At last, the jar fell
+because the old keys were*. The head for the subject, chosen on the first pattern, is measured there
+too. One thread. Writes `helpers/results/stored/relation_heads.json`:
 
     relations   for each relation: the chosen head, as (layer, head), and distance, in tokens; the
                 accuracy of both on the other sentences; how many of the 270 heads are right more
                 often there than the distance; and the accuracy of the chosen head by the number of
                 nouns between verb and subject ("subject" only)
+    control     for each pattern: an example; the accuracy of the head for the subject, also by the
+                number of nouns between, and how often it is on the first noun after the comma
+                instead; the accuracy of the distance; the best head of this pattern, in hindsight
     map         the attention of the three chosen heads on EXAMPLE
 """
 
@@ -41,13 +47,15 @@ ADJECTIVES = ("old", "small", "heavy", "red", "new", "dark")
 PREPOSITIONS = ("in", "under", "behind", "near", "on", "above")
 EXAMPLE = "As we all know, the doors near the heavy new parcels were"
 RELATIONS = ("subject", "preposition", "article")
+PATTERNS = ("first noun", "after a phrase", "after a clause")
+VERBS = ("fell", "moved", "opened", "shook")
 N, DISTANCES = 300, range(1, 25)
 Item = tuple[list[int], dict[str, tuple[int, int]], int]
 """Token ids; for each relation the places of the asking word and its target; nouns between."""
 
 
-def sentence(lm: Pretrained, rng: random.Random) -> Item:
-    """One sentence up to its verb."""
+def sentence(lm: Pretrained, rng: random.Random, pattern: str = PATTERNS[0]) -> Item:
+    """One sentence up to its verb; "first" is the verb and the first noun after the comma."""
     single = [pair for pair in NOUNS if all(len(lm.encode(f" {noun}")[0]) == 1 for noun in pair)]
     ids = lm.encode(rng.choice(OPENINGS) + ",")[0].tolist()
     places: dict[str, tuple[int, int]] = {}
@@ -62,6 +70,14 @@ def sentence(lm: Pretrained, rng: random.Random) -> Item:
             add(adjective)
         return article, add(rng.choice(single)[number])
 
+    early = None
+    if pattern == "after a phrase":
+        add(rng.choice(PREPOSITIONS))
+        _, early = noun_phrase(rng.randrange(2))
+    elif pattern == "after a clause":
+        _, early = noun_phrase(rng.randrange(2))
+        add(rng.choice(VERBS))
+        add("because")
     plural = rng.randrange(2)
     _, subject = noun_phrase(plural)
     between = rng.randint(0, 3)
@@ -69,15 +85,16 @@ def sentence(lm: Pretrained, rng: random.Random) -> Item:
         preposition = add(rng.choice(PREPOSITIONS))
         article, noun = noun_phrase(rng.randrange(2))
         places |= {"preposition": (noun, preposition), "article": (noun, article)}
-    places["subject"] = (add(("was", "were")[plural]), subject)
+    verb = add(("was", "were")[plural])
+    places |= {"subject": (verb, subject), "first": (verb, subject if early is None else early)}
     return ids, places, between
 
 
 @torch.no_grad()
 def hits(lm: Pretrained, items: list[Item]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """For each relation: is each head, (n, layers, heads), and each distance, (n, D), right?"""
-    heads: dict[str, list[Tensor]] = {name: [] for name in RELATIONS}
-    fixed: dict[str, list[Tensor]] = {name: [] for name in RELATIONS}
+    heads: dict[str, list[Tensor]] = {name: [] for name in (*RELATIONS, "first")}
+    fixed: dict[str, list[Tensor]] = {name: [] for name in (*RELATIONS, "first")}
     for ids, places, _ in items:
         _, weights = lm.model(torch.tensor([ids]), return_weights=True, last_only=True)
         stacked = torch.stack(weights)[:, 0]  # (layers, heads, T, T)
@@ -120,6 +137,34 @@ def relations(lm: Pretrained) -> dict:
     return found
 
 
+def control(lm: Pretrained, head: list[int], distance: int) -> dict:
+    """The head for the subject where a rule by the first noun is right, and where it is wrong."""
+    found = {}
+    for seed, pattern in enumerate(PATTERNS, start=1):
+        rng = random.Random(seed)
+        items = [sentence(lm, rng, pattern) for _ in range(N)]
+        heads, fixed = hits(lm, items)
+        accuracy = heads["subject"].double().mean(dim=0)  # (layers, heads)
+        own = heads["subject"][:, head[0], head[1]].double()  # (N,)
+        on_first = heads["first"][:, head[0], head[1]].double().mean().item()
+        between = torch.tensor([item[2] for item in items])
+        best = divmod(int(accuracy.argmax()), accuracy.shape[-1])
+        found[pattern] = {
+            "example": lm.tokenizer.decode(items[0][0]),
+            "accuracy": own.mean().item(),
+            "by nouns between": [own[between == k].mean().item() for k in range(4)],
+            "on the first noun": on_first,
+            "first noun is the subject": sum(
+                places["first"] == places["subject"] for _, places, _ in items
+            )
+            / N,
+            "by distance": fixed["subject"][:, DISTANCES.index(distance)].double().mean().item(),
+            "best head": list(best),
+            "best head's accuracy": accuracy[best].item(),
+        }
+    return found
+
+
 @torch.no_grad()
 def attention_map(lm: Pretrained, heads: list[list[int]]) -> dict:
     """Tokens of EXAMPLE and the attention of these heads, (n_heads, T, T)."""
@@ -144,6 +189,7 @@ def main() -> None:
         "file": pretrained.find(pretrained.SMOLLM2_NAME).name,
         "examples": [lm.tokenizer.decode(sentence(lm, rng)[0]) for _ in range(3)],
         "relations": rounded(found),
+        "control": rounded(control(lm, found["subject"]["head"], found["subject"]["distance"])),
         "map": rounded(attention_map(lm, [found[name]["head"] for name in RELATIONS])),
     }
     table["cpu_seconds"] = round(time.process_time() - start)
