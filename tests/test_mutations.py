@@ -305,6 +305,19 @@ CODE_FAULTS = {
         "",
         "tests/classroom/test_forks.py::test_forked_worker_has_the_walls_of_a_new_one",
     ),
+    "a forked worker that runs the teacher's own Python": (
+        "classroom/sandbox/forks.py",
+        "[loader(), *command",
+        "[*command",
+        "tests/classroom/test_forks.py::test_forked_worker_runs_no_file_of_the_teacher",
+    ),
+    "a worker that counts what holds its sandbox": (
+        "classroom/sandbox/worker.py",
+        '{"1", str(getpid())}',
+        "{str(getpid())}",
+        "tests/classroom/test_forks.py"
+        "::test_worker_counts_neither_itself_nor_what_holds_the_sandbox",
+    ),
     "arrays that wait for torch": (
         "helpers/numpy_attention.py",
         "import numpy as np\n",

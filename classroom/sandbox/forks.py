@@ -10,6 +10,7 @@ import selectors
 import socket
 import subprocess
 import threading
+from pathlib import Path
 
 from classroom.sandbox.bubblewrap import HOME, INSIDE, ROOT, environment, packages, python
 
@@ -17,6 +18,22 @@ CHANNEL = 3
 """The open file to which a forked worker writes, as `fork_server` has it."""
 PATIENCE = 300.0
 """Seconds that the server may take to import torch, or to fork."""
+
+
+def loader() -> str:
+    """The system's program that loads Python.
+
+    A forked worker reaches the file that it runs, `/proc/self/exe`, past the read-only folders of
+    its sandbox. Python may be a file of the teacher's, whose rights the worker could change then.
+
+    Raises:
+        OSError: if there is none, or if it is a file of the teacher's, too.
+    """
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        path = line.split(maxsplit=5)[-1]
+        if "/ld-" in path and (os.geteuid() == 0 or os.stat(path).st_uid != os.geteuid()):
+            return path
+    raise FileNotFoundError("no loader of the system")
 
 
 class Forked:
@@ -69,7 +86,7 @@ class ForkServer:
         programs = ROOT / "classroom" / "sandbox"
         command = [python(), "-I", "-S", programs / "fork_server.py", programs / "worker.py"]
         self.popen = subprocess.Popen(
-            [*command, f"{INSIDE}/classroom/sandbox/worker.py", HOME, *packages()],
+            [loader(), *command, f"{INSIDE}/classroom/sandbox/worker.py", HOME, *packages()],
             stdin=self.theirs,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

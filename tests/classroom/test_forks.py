@@ -2,15 +2,17 @@
 
 import contextlib
 import os
+import signal
 import sys
 import threading
 import time
+import types
 from pathlib import Path
 
 import pytest
 
 from classroom.execute import case_seed
-from classroom.sandbox import fork_server, forks, supervisor
+from classroom.sandbox import fork_server, forks, supervisor, worker
 from classroom.sandbox.bubblewrap import CourseFiles, bubblewrap
 from classroom.sandbox.examiner import Examiner, Prepared
 from classroom.sandbox.forks import ForkServer
@@ -113,7 +115,8 @@ def test_both_sides_mean_the_same_open_file():
     assert fork_server.CHANNEL == forks.CHANNEL
 
 
-def test_forked_worker_has_the_walls_of_a_new_one(sandbox):
+def test_forked_worker_has_the_walls_of_a_new_one(sandbox, monkeypatch):
+    monkeypatch.setattr(supervisor, "_processes_of_user", lambda: 60)  # their limit follows it
     with at_work(sandbox, False) as process:
         new = seen(process)
     with at_work(sandbox, True) as process:
@@ -125,6 +128,43 @@ def test_forked_worker_has_the_walls_of_a_new_one(sandbox):
     assert not forked["leaders outside"]
     assert not any(now[:3]) and not now[4]
     assert now[3] & ~(0b11000000 if os.geteuid() == 0 else 0) == 0  # at most to become another user
+
+
+def test_forked_worker_runs_no_file_of_the_teacher(sandbox):
+    """It could change its rights, past the sandbox's read-only folders."""
+    with at_work(sandbox, True) as process:
+        assert not (process / "exe").samefile(sys.executable)
+        assert os.geteuid() == 0 or (process / "exe").owner() == "root"
+
+
+def test_loader_that_belongs_to_the_teacher_is_not_used(monkeypatch):
+    assert Path(forks.loader()).exists()
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(os, "stat", lambda path: types.SimpleNamespace(st_uid=1000))
+    with pytest.raises(OSError, match="no loader"):
+        forks.loader()
+
+
+def test_worker_counts_neither_itself_nor_what_holds_the_sandbox(monkeypatch):
+    """Else it would wait for five seconds before each task, where the user of all is the same."""
+    processes, killed = ["1", str(os.getpid()), "self"], []
+
+    def kill(number, which):
+        killed.append((number, which))
+        processes.remove("77")
+
+    monkeypatch.setattr(worker, "job", {"alone": True}, raising=False)
+    monkeypatch.setattr(worker, "owner", lambda number: os.getuid())
+    monkeypatch.setattr(os, "listdir", lambda folder: list(processes))
+    monkeypatch.setattr(os, "kill", kill)
+    monkeypatch.setattr(os, "waitpid", lambda number, how: (0, 0))
+    worker.sweep()
+    assert killed == []
+    processes.append("77")
+    worker.sweep(most=1)
+    assert killed == []
+    worker.sweep()
+    assert killed == [(-1, signal.SIGKILL)]
 
 
 def test_two_forked_workers_share_no_namespace(sandbox):
