@@ -315,8 +315,7 @@ CODE_FAULTS = {
         "classroom/sandbox/worker.py",
         '{"1", str(getpid())}',
         "{str(getpid())}",
-        "tests/classroom/test_forks.py"
-        "::test_worker_counts_neither_itself_nor_what_holds_the_sandbox",
+        "tests/classroom/test_forks.py::test_worker_does_not_count_what_holds_the_sandbox",
     ),
     "arrays that wait for torch": (
         "helpers/numpy_attention.py",

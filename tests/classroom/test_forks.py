@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -17,7 +18,7 @@ from classroom.sandbox.bubblewrap import CourseFiles, bubblewrap
 from classroom.sandbox.examiner import Examiner, Prepared
 from classroom.sandbox.forks import ForkServer
 from classroom.sandbox.limits import Limits
-from tests.conftest import system_program
+from tests.conftest import ROOT, system_program
 from tests.grading.sample_tasks import TASKS
 
 pytestmark = [
@@ -49,6 +50,8 @@ for family, place in ((socket.AF_UNIX, chr(0) + "left"), (socket.AF_INET, ("127.
 found += sys.argv[1:]
 found += [module for module in (torch, numpy, os) if hasattr(module, "left")]
 found += [n for n in os.listdir("/proc") if n.isdigit() and n not in ("1", str(os.getpid()))]
+found += [] if os.environ["PWD"] == os.getcwd() else ["PWD"]
+found += [path for path in sys.path if sys.path.count(path) > 1]
 found += [os.environ["LEFT"]] if "LEFT" in os.environ else []
 for number in range(2, 40):  # whoever may be there
     if number != os.getpid():
@@ -137,7 +140,7 @@ def test_forked_worker_runs_no_file_of_the_teacher(sandbox):
         assert os.geteuid() == 0 or (process / "exe").owner() == "root"
 
 
-def test_loader_that_belongs_to_the_teacher_is_not_used(monkeypatch):
+def test_loader_of_the_teacher_is_not_used(monkeypatch):
     assert Path(forks.loader()).exists()
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(os, "stat", lambda path: types.SimpleNamespace(st_uid=1000))
@@ -145,7 +148,7 @@ def test_loader_that_belongs_to_the_teacher_is_not_used(monkeypatch):
         forks.loader()
 
 
-def test_worker_counts_neither_itself_nor_what_holds_the_sandbox(monkeypatch):
+def test_worker_does_not_count_what_holds_the_sandbox(monkeypatch):
     """Else it would wait for five seconds before each task, where the user of all is the same."""
     processes, killed = ["1", str(os.getpid()), "self"], []
 
@@ -165,6 +168,44 @@ def test_worker_counts_neither_itself_nor_what_holds_the_sandbox(monkeypatch):
     assert killed == []
     worker.sweep()
     assert killed == [(-1, signal.SIGKILL)]
+
+
+def test_capabilities_are_given_up():
+    kept = 0b11000000 if os.geteuid() == 0 else 0
+    source = (
+        "from classroom.sandbox import fork_server as f; f.give_up_capabilities(int(input())); "
+    )
+    command = [sys.executable, "-c", source + "print(open('/proc/self/status').read())"]
+    told = subprocess.check_output(command, input=str(kept), cwd=ROOT, text=True)
+    status = dict(line.split(":\t", 1) for line in told.splitlines() if ":\t" in line)
+    assert [int(status[name], 16) for name in CAPABILITIES[:3]] == [0, kept, kept]
+    assert status["NoNewPrivs"] == "1"
+
+
+def test_end_of_a_forked_worker_is_told(sandbox):
+    """Also where a process that it leaves keeps its open files."""
+    course, program, server = sandbox
+    orphan = "import os\nif os.fork() == 0:\n    os._exit(0 if os.fork() else 7)\n"
+    orphan += "assert {os.WEXITSTATUS(os.wait()[1]) for _ in range(2)} == {0, 7}"
+    end = "import os, time\nif os.fork():\n    os._exit(3)\ntime.sleep(100)"
+    with at_work(sandbox, True):
+        pass  # now the server runs
+    ours, theirs = (Path("/proc", str(pid), "fd") for pid in (os.getpid(), server.popen.pid))
+    before = [len(os.listdir(folder)) for folder in (ours, theirs)]
+    asked = ({}, Limits(), 0, course, program, 100, time.monotonic() + 30, threading.Event())
+    report = supervisor.listen(job(orphan, end), *asked, server)
+    assert (report.cell_errors, report.why, report.code) == ({}, "died", 3)
+    assert [len(os.listdir(folder)) for folder in (ours, theirs)] == before
+
+
+def test_forked_worker_ends_with_the_server(sandbox):
+    with ForkServer() as server, at_work((*sandbox[:2], server), True) as process:
+        assert os.getsid(server.popen.pid) == server.popen.pid
+        server.popen.kill()
+        until = time.monotonic() + 20
+        while process.exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        assert not process.exists()
 
 
 def test_two_forked_workers_share_no_namespace(sandbox):
