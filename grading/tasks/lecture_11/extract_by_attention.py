@@ -84,7 +84,7 @@ task.edit(
 
 task.edit(
     "The 0 that each sum starts from is counted as one more word, as `scatter_reduce` does without "
-    "`include_self=False`. So short sentences get too small a mean.",
+    "`include_self=False`. This lowers the means of short sentences most.",
     "sentence.bincount(minlength=n)",
     "(1 + sentence.bincount(minlength=n))",
 )
