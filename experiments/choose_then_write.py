@@ -20,29 +20,15 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
-from functools import partial
 
 import torch
 
-from experiments.search import ROOT, SEEDS
-from experiments.summaries import (
-    BATCH,
-    HELD_OUT,
-    STEPS,
-    TEST_SEED,
-    TEXTS,
-    TRAINING_SEED,
-    WARMUP,
-    batch_of,
-    build,
-    news,
-    scores,
-)
-from helpers.apps.summarization import some_rows, write_summaries
+from experiments.search import ROOT, SEEDS, made_by
+from experiments.summaries import HELD_OUT, STEPS, TEST_SEED, news, scores, trained
+from helpers.apps.summarization import write_summaries
 from helpers.data.news import DAYS, THINGS, News, words_of
 from helpers.encoder_decoder import EncoderDecoder
 from helpers.results.comparison import results
-from helpers.training import set_seed, train
 
 FILE = ROOT / "helpers" / "results" / "stored" / "choose_then_write.json"
 
@@ -90,14 +76,6 @@ def measure(model: EncoderDecoder, names: str) -> dict[str, dict]:
     return found
 
 
-def trained(seed: int, rate: float) -> EncoderDecoder:
-    """A copier after `STEPS` steps."""
-    data = batch_of("copying", news(TEXTS, TRAINING_SEED, "mixed"))
-    generator, model = set_seed(seed), build("copying")
-    train(model, partial(some_rows, data, BATCH, generator), STEPS[0], rate, warmup=WARMUP)
-    return model
-
-
 def main() -> None:
     """Train, measure and write the table."""
     torch.set_num_threads(1)
@@ -105,14 +83,11 @@ def main() -> None:
     rate = results("summaries").rate("copying", STEPS[0])
     runs = []
     for seed in SEEDS:
-        model = trained(seed, rate)
+        model = trained("copying", seed, STEPS[0], rate)
         runs.append(
             {"seed": seed} | {names: measure(model, names) for names in ("known", "unseen")}
         )
-    head = {
-        "made_by": "experiments/choose_then_write.py",
-        "torch": torch.__version__.split("+")[0],
-        "threads": 1,
+    head = made_by("choose_then_write") | {
         "cpu_seconds": round(time.process_time() - start),
         "texts": HELD_OUT,
         "steps": STEPS[0],

@@ -14,30 +14,20 @@ Writes `helpers/results/stored/norms.json`, five minutes of one core.
 
 from __future__ import annotations
 
-from functools import partial
-
-from experiments.part_by_part import CONTEXT, D_MODEL, ROWS, WINDOWS, loss, make, parts
-from experiments.search import SEARCH_SEEDS, search
-from helpers.data.shakespeare import character_batch
-from helpers.training import count_parameters, set_seed, train
+from experiments.part_by_part import CHOOSING_SEEDS, SIZES, trained
+from experiments.search import search
 
 STEPS, WARMUP = 500, 50
 RATES = (0.005, 0.01, 0.02, 0.03, 0.06)
 N_BLOCKS = 6
-CHOOSING_SEEDS = SEARCH_SEEDS[:2]
 MODELS = ("residual", "layer norm")
 """Names of `experiments.part_by_part`: without norms, and with them."""
 
 
 def trial(name: str, n_blocks: int, lr: float, seed: int) -> dict:
     """Train one model."""
-    training, choose, report = parts()
-    generator = set_seed(seed)
-    model = make(name, n_blocks)
-    draw = partial(character_batch, training, ROWS, CONTEXT, generator)
-    train(model, draw, STEPS, lr, warmup=WARMUP)
-    row = {"validation": loss(model, choose), "parameters": count_parameters(model)}
-    return row if seed in CHOOSING_SEEDS else row | {"loss": loss(model, report)}
+    _, row = trained(name, n_blocks, lr, seed, steps=STEPS, warmup=WARMUP)
+    return row
 
 
 def main() -> None:
@@ -51,14 +41,7 @@ def main() -> None:
         search_seeds=CHOOSING_SEEDS,
         lower_is_better=True,
         equal=0.01,
-        about={
-            "steps": STEPS,
-            "warmup": WARMUP,
-            "rows": ROWS,
-            "context": CONTEXT,
-            "d_model": D_MODEL,
-            "windows": WINDOWS,
-        },
+        about={"steps": STEPS, "warmup": WARMUP} | SIZES,
     )
 
 

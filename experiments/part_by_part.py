@@ -31,6 +31,7 @@ from helpers.training import count_parameters, masked_cross_entropy, set_seed, t
 STEPS, WARMUP, ROWS, CONTEXT, D_MODEL = 1000, 100, 16, 32, 32
 VOCAB = len(characters()) + 1
 WINDOWS = 500
+SIZES = {"rows": ROWS, "context": CONTEXT, "d_model": D_MODEL, "windows": WINDOWS}
 WRITTEN = 160
 TEMPERATURE = 0.8
 PROMPT = "\n\n"
@@ -96,17 +97,23 @@ def write(model: nn.Module) -> str:
     return decode(text[0, len(PROMPT) :])
 
 
-def trial(name: str, n_blocks: int, lr: float, seed: int) -> dict:
-    """Train one model."""
+def trained(
+    name: str, n_blocks: int, lr: float, seed: int, *, steps: int, warmup: int
+) -> tuple[Stack, dict]:
+    """A model and what was measured of it; only the seeds that report see the last tenth."""
     training, choose, report = parts()
     generator = set_seed(seed)
     model = make(name, n_blocks)
     draw = partial(character_batch, training, ROWS, CONTEXT, generator)
-    train(model, draw, STEPS, lr, warmup=WARMUP)
+    train(model, draw, steps, lr, warmup=warmup)
     row = {"validation": loss(model, choose), "parameters": count_parameters(model)}
-    if seed in CHOOSING_SEEDS:
-        return row
-    return row | {"loss": loss(model, report), "sample": write(model)}
+    return model, row if seed in CHOOSING_SEEDS else row | {"loss": loss(model, report)}
+
+
+def trial(name: str, n_blocks: int, lr: float, seed: int) -> dict:
+    """Train one model."""
+    model, row = trained(name, n_blocks, lr, seed, steps=STEPS, warmup=WARMUP)
+    return row if seed in CHOOSING_SEEDS else row | {"sample": write(model)}
 
 
 def counts() -> dict[str, float]:
@@ -135,16 +142,9 @@ def main() -> None:
         lower_is_better=True,
         skip=lambda name, n_blocks: n_blocks not in DEPTHS[name],
         equal=0.01,
-        about={
-            "steps": STEPS,
-            "warmup": WARMUP,
-            "rows": ROWS,
-            "context": CONTEXT,
-            "d_model": D_MODEL,
-            "windows": WINDOWS,
-            "temperature": TEMPERATURE,
-            "counts": counts(),
-        },
+        about={"steps": STEPS, "warmup": WARMUP}
+        | SIZES
+        | {"temperature": TEMPERATURE, "counts": counts()},
     )
 
 

@@ -120,9 +120,7 @@ def search(
                 bar.update()
     bar.close()
     head = {
-        "made_by": f"experiments/{name}.py",
-        "torch": torch.__version__.split("+")[0],
-        "threads": 1,
+        **made_by(name),
         "lower_is_better": lower_is_better,
         "equal": equal,
         "search_seeds": list(search_seeds),
@@ -130,6 +128,15 @@ def search(
         **(about or {}),
     }
     return _write(name, head, pairs, kept.rows, seeds, search_seeds, choose)
+
+
+def made_by(name: str) -> dict:
+    """The first entries of a table: its program, the version of torch, and one thread."""
+    return {
+        "made_by": f"experiments/{name}.py",
+        "torch": torch.__version__.split("+")[0],
+        "threads": 1,
+    }
 
 
 def write_table(name: str, head: Mapping, **parts: Sequence[Mapping]) -> Path:

@@ -112,15 +112,19 @@ def trial(model: str, setting: int, lr: float, seed: int) -> dict:
 def longer(model: str, n_layers: int, seed: int) -> dict:
     """What a summarizer writes after `LONGER_STEPS` steps."""
     torch.set_num_threads(1)
-    data = batch_of(model, news(TEXTS, TRAINING_SEED, "mixed"))
-    generator = set_seed(seed)
-    network = build(model, n_layers)
-    draw = partial(some_rows, data, BATCH, generator)
-    train(network, draw, LONGER_STEPS, LONGER_RATE, warmup=WARMUP)
+    network = trained(model, seed, LONGER_STEPS, LONGER_RATE, n_layers)
     found = {"model": model, "blocks": n_layers, "steps": LONGER_STEPS, "lr": LONGER_RATE}
     measured = {name: measure(network, model, name) for name in ("known", "unseen")}
     looked = {"attention": looked_at(network, model)} if model == "plain" else {}
     return found | {"seed": seed} | measured | looked
+
+
+def trained(kind: str, seed: int, steps: int, lr: float, n_layers: int = 1) -> torch.nn.Module:
+    """A summarizer after `steps` batches of the training texts."""
+    data = batch_of(kind, news(TEXTS, TRAINING_SEED, "mixed"))
+    generator, model = set_seed(seed), build(kind, n_layers)
+    train(model, partial(some_rows, data, BATCH, generator), steps, lr, warmup=WARMUP)
+    return model
 
 
 @cache
@@ -137,16 +141,19 @@ def loss(network: torch.nn.Module, batch: tuple) -> float:
     return round(masked_cross_entropy(logits, targets).item(), 4)
 
 
-@torch.no_grad()
 def measure(network: torch.nn.Module, model: str, names: str) -> dict:
     """Scores and facts of the summaries of new texts."""
     items = news(HELD_OUT, TEST_SEED, names)
-    if model == "extractive":
-        logits = network(sentence_batch(items)[0])  # (batch, sentences, 2)
-        summaries = choose_sentences(logits[..., 1] - logits[..., 0], items)
-    else:
-        summaries = write_summaries(network, items, READINGS[model])
-    return scores(summaries, items)
+    return scores(summaries_by(network, model, items), items)
+
+
+@torch.no_grad()
+def summaries_by(network: torch.nn.Module, model: str, items: list) -> list[str]:
+    """What a summarizer chooses or writes, one summary for each text."""
+    if model != "extractive":
+        return write_summaries(network, items, READINGS[model])
+    logits = network(sentence_batch(items)[0])  # (batch, sentences, 2)
+    return choose_sentences(logits[..., 1] - logits[..., 0], items)
 
 
 def scores(summaries: list[str], items: list) -> dict:

@@ -24,30 +24,11 @@ from statistics import fmean
 import torch
 
 from experiments.real_model import replies, user
-from experiments.search import SEEDS
-from experiments.summaries import (
-    BATCH,
-    READINGS,
-    STEPS,
-    TEST_SEED,
-    TEXTS,
-    TRAINING_SEED,
-    WARMUP,
-    batch_of,
-    build,
-    news,
-    scores,
-)
+from experiments.search import SEEDS, made_by
+from experiments.summaries import STEPS, TEST_SEED, news, scores, summaries_by, trained
 from helpers import pretrained
-from helpers.apps.summarization import (
-    choose_sentences,
-    sentence_batch,
-    some_rows,
-    write_summaries,
-)
 from helpers.data.news import SORTS, News, words_of
 from helpers.results.comparison import results
-from helpers.training import set_seed, train
 
 TABLE = Path(__file__).parents[1] / "helpers/results/stored/written_summaries.json"
 TEST, EXAMPLES, EXAMPLES_SEED, MOST_TOKENS = 60, 2, 3001, 40
@@ -133,15 +114,8 @@ def real_summaries() -> list[list[str]]:
 
 def small(kind: str, seed: int, test: list[News]) -> list[str]:
     """The summaries of a small model, trained for `STEPS` steps."""
-    data = batch_of(kind, news(TEXTS, TRAINING_SEED, "mixed"))
-    generator, model = set_seed(seed), build(kind)
     rate = results("summaries").rate(kind, STEPS[0])
-    train(model, lambda: some_rows(data, BATCH, generator), STEPS[0], rate, warmup=WARMUP)
-    if kind != "extractive":
-        return write_summaries(model, test, READINGS[kind])
-    with torch.no_grad():
-        logits = model(sentence_batch(test)[0])  # (batch, sentences, 2)
-    return choose_sentences(logits[..., 1] - logits[..., 0], test)
+    return summaries_by(trained(kind, seed, STEPS[0], rate), kind, test)
 
 
 def main() -> None:
@@ -160,10 +134,7 @@ def main() -> None:
         }
         for name, runs in written.items()
     }
-    head = {
-        "made_by": "experiments/written_summaries.py",
-        "torch": torch.__version__.split("+")[0],
-        "threads": 1,
+    head = made_by("written_summaries") | {
         "cpu_seconds": round(time.process_time() - start),
         "texts": TEST,
         "file": pretrained.find(pretrained.SMOLLM2_NAME).name,
