@@ -1,8 +1,8 @@
 /* Lecture 2: a word moves in its sentence. Choose a sentence (again, to start again), drag words, choose who asks: scores,
    weights and context vector follow, and the word that asks glides to its context vector.
-   config: {axes: three names, sentences: [[[word, a, b, c, d], …], …], query: the word that asks,
-   W_query, W_key: four rows of three, or absent. With them a second row of buttons compares one
-   vector (a, b, c) with the query and the key that these matrices make of (a, b, c, d)} */
+   config: {axes: three names, sentences: [[[word, a, b, c, …], …], …], query: the word that asks,
+   W_query, W_key: a row of three for each entry, or absent. With them a second row of buttons compares
+   one vector, all entries, with the query and the key that these matrices make of it}. The plane shows a, b, c. */
 lamplight.explorable("move_a_word", (stage, config) => {
   const { html, svg, set, softmax, dot, number, choose, status, bar, draggable } = lamplight;
   const UNIT = 42, REACH = 4, END = 168; /* pixels, entries, pixels */
@@ -12,7 +12,7 @@ lamplight.explorable("move_a_word", (stage, config) => {
   const names = sentences.map((words) => words.map(([word]) => word).join(" "));
   let at, way = WAYS[0], words, query, parts, from, to, began;
   const senses = (word) => word.slice(1, 4);
-  const times = (word, W) => ENTRIES.map((c) => dot(word.slice(1), W.map((row) => row[c])));
+  const times = ([, ...v], W) => (way === WAYS[0] ? v : ENTRIES.map((c) => dot(v, W.map((row) => row[c]))));
   const point = (v) => [0, 1].map((k) => UNIT * dot(v, SPOKES.map((spoke) => spoke[k])));
   const told = (v, digits) => `[${v.map((x) => number(x, digits ?? (x % 1 ? 2 : 0))).join(", ")}]`;
   /* Every place of the plane is one vector whose smallest entry is that of the word at first. */
@@ -37,7 +37,7 @@ lamplight.explorable("move_a_word", (stage, config) => {
   ]), legend, beams, trail, dots, moved);
   const body = html("tbody"), said = status();
   const table = html("table", { class: "grow" }, html("thead", {}, html("tr", {},
-    ...["who asks", W_query ? "key" : "vector", "score", "weight"].map((name) => html("th", { scope: "col" }, name)))), body);
+    ...["who asks", "", "score", "weight"].map((name) => html("th", { scope: "col" }, name)))), body);
   const open = (name) => {
     at = names.indexOf(name);
     words = sentences[at].map((word) => [...word]);
@@ -46,7 +46,7 @@ lamplight.explorable("move_a_word", (stage, config) => {
       const row = html("tr", {}, html("th", { scope: "row" }, html("label", {}, pick, " ", word)),
         html("td", { style: "min-width:7em" }), html("td"), html("td"));
       const mark = svg("circle", { r: 7, stroke: "currentColor" }), label = svg("text", {}, word);
-      const group = v.some(Boolean) && draggable(svg("g", {}, mark, label), word, {
+      const group = (v[0] || v[1] || v[2]) && draggable(svg("g", {}, mark, label), word, {
         move: (dx, dy) => place(i, senses(words[i]).map((x, k) => x + [dy, dx < 0, dx > 0][k] / 2)),
         drag: ({ x, y }) => place(i, SPOKES.map((spoke) => dot(spoke, [x, y]) / UNIT / 1.5)),
         enter: () => ask(i),
@@ -67,9 +67,9 @@ lamplight.explorable("move_a_word", (stage, config) => {
   };
   const draw = () => {
     const vectors = words.map(senses), asks = vectors[query], [x0, y0] = point(asks);
-    const one = way === WAYS[0], sought = one ? asks : times(words[query], W_query);
-    const keys = one ? vectors : words.map((word) => times(word, W_key)), scores = keys.map((key) => dot(sought, key));
+    const sought = times(words[query], W_query), keys = words.map((word) => times(word, W_key)), scores = keys.map((key) => dot(sought, key));
     const weights = softmax(scores), context = ENTRIES.map((k) => dot(weights, vectors.map((v) => v[k])));
+    table.rows[0].cells[1].textContent = way.split(" ").pop();
     beams.replaceChildren();
     parts.forEach(({ pick, row, mark, label, group }, i) => {
       const [x, y] = point(vectors[i]), bend = (y < y0 ? i < query : x > x0) ? 0.22 : -0.22, thick = { "stroke-width": 14 * weights[i] };

@@ -146,12 +146,13 @@ def test_move_a_word_agrees_with_numpy(play):
         numbers = [float(n) for n in re.findall(r"\d+\.\d+", said)]
         np.testing.assert_allclose(numbers, [weights[query], *context], atol=6e-3)
 
-    x = np.array([word[1:4] for word in NOTES[0]], dtype=float)
-    agrees(x @ x[2], x, 2)
+    x = np.array([word[1:] for word in NOTES[0]], dtype=float)
+    agrees(x @ x[2], x[:, :3], 2)
+    assert page.get_by_role("columnheader", name="vector").is_visible()
     assert page.get_by_role("status").inner_text().endswith("toward written.")
     page.get_by_role("slider", name="wrote").press("ArrowDown")
     x[1, 0] -= 0.5
-    agrees(x @ x[2], x, 2)
+    agrees(x @ x[2], x[:, :3], 2)
     page.get_by_role("slider", name="wrote").press("ArrowRight")
     x[1, 2] += 0.5
     page.get_by_role("radio", name="wrote").check()
@@ -159,14 +160,15 @@ def test_move_a_word_agrees_with_numpy(play):
     np.testing.assert_allclose(weights_shown(page), weights, atol=6e-4)
     page.get_by_role("button", name="note of voice").click()
     x = np.array(NOTES[1])[:, 1:].astype(float)
-    agrees(x[:, :3] @ x[0, :3], x[:, :3], 0)
+    agrees(x @ x[0], x[:, :3], 0)
     page.get_by_role("button", name="a query and a key").click()
+    assert page.get_by_role("columnheader", name="key").is_visible()
     agrees(x @ W_KEY @ (x[0] @ W_QUERY), x[:, :3], 0)
 
 
 def test_move_a_word_glides_to_its_context_vector(play):
     page = play(move_a_word())
-    _, context = attention(np.array([0.0, 3.0, 3.0]), np.array([w[1:4] for w in NOTES[0]]))
+    _, context = attention(np.array([0.0, 3.0, 4.0]), np.array([w[1:4] for w in NOTES[0]]))
     place = [0, -42 * (context[0] - context[1])]
     page.wait_for_function(
         """([x, y]) => {
@@ -206,7 +208,7 @@ def test_move_a_word_can_be_dragged(play):
     page.mouse.move(x - 60, y + 90, steps=4)
     page.mouse.up()
     vector = page.locator(".stage td:nth-child(2)").nth(1).inner_text()
-    written, music, feeling = (float(entry) for entry in vector.strip("[]").split(","))
+    written, music, feeling, _ = (float(entry) for entry in vector.strip("[]").split(","))
     assert written < 3 and music > 0 and feeling == 0
 
 
@@ -221,7 +223,7 @@ def test_move_a_word_is_put_on_an_axis_that_is_close(play):
     for to in ((-60, 60), (-148, 80)):  # close to the axis of music, at (-0.866, 0.5) * 42 * 4
         page.mouse.move(left + scale * to[0], top + scale * to[1], steps=4)
     page.mouse.up()
-    assert page.locator(".stage td:nth-child(2)").nth(1).inner_text() == "[0, 4, 0]"
+    assert page.locator(".stage td:nth-child(2)").nth(1).inner_text() == "[0, 4, 0, 0]"
 
 
 PATHS = 10 * np.cumsum(np.random.default_rng(0).normal(size=(3, 4, 6, 2)), axis=2)
