@@ -27,7 +27,7 @@ sandbox/     students' code, isolated
   limits         what one submission may use
   supervisor     starts a worker and watches it from outside
   worker         the program inside: runs cells and calls answers
-  forks, fork_server    workers forked from a process that has imported torch
+  forks, fork_server    workers forked from a process that has imported NumPy or torch
   serialize      the only data that crosses the border, as JSON
   torch_import   whether a worker imports torch at its start
   grading_stub   stands in for `grading` inside the sandbox

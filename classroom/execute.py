@@ -43,8 +43,9 @@ def execute(
     with contextlib.ExitStack() as stack:
         if examiner is None:
             course = stack.enter_context(CourseFiles())
-            server = stack.enter_context(ForkServer()) if program else None
-            examiner = Examiner(limits, course, program, run.options.torch_seed, server=server)
+            kinds = (False, True) if program else ()
+            servers = {torch: stack.enter_context(ForkServer(torch)) for torch in kinds}
+            examiner = Examiner(limits, course, program, run.options.torch_seed, servers=servers)
         quiet = os.environ.get("LAMPLIGHT_QUIET") == "1"
         done = len(rows) - len(todo)
         bar = stack.enter_context(tqdm(total=len(rows), initial=done, unit="file", disable=quiet))

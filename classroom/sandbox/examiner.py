@@ -124,8 +124,8 @@ class Examiner:
     program: str | None
     torch_seed: int = 0
     stop: threading.Event = field(default_factory=threading.Event)
-    server: ForkServer | None = None
-    """Forks the workers that need torch; None once one did not start."""
+    servers: dict[bool, ForkServer] = field(default_factory=dict)
+    """By whether it has imported torch; empty once a forked worker did not start."""
 
     def __call__(self, cells: list[str], tasks: Sequence[Prepared], slot: int) -> Answers:
         """Run the cells; with torch if they or the tasks name it, or ask for it on the way."""
@@ -152,7 +152,7 @@ class Examiner:
                 "torch_seed": self.torch_seed,
             }
             seconds = {name: prepared.seconds for name, prepared in todo.items()}
-            server = self.server if torch else None
+            server = self.servers.get(torch)
             report = supervisor.listen(
                 job,
                 seconds,
@@ -170,7 +170,7 @@ class Examiner:
             if report.why == "torch":
                 return None
             if server and not report.ready:
-                self.server = None  # a system that does not let it in: new Pythons from now on
+                self.servers = {}  # a system that does not let it in: new Pythons from now on
                 continue
             left -= report.computed
             unready += not report.ready

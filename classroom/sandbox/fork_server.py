@@ -1,4 +1,4 @@
-"""The fork server: imports torch once, and forks a worker into each sandbox that bubblewrap made.
+"""The fork server: imports NumPy or torch once, and forks a worker into each sandbox.
 
 It runs outside the sandboxes, as the grader does, and nothing of a student's ever runs in it. What
 it forks serves one submission and ends: it enters all namespaces of a sandbox, gives up its
@@ -71,14 +71,17 @@ def guard(program: object, home: str, files: list[int]) -> None:
 
 def main() -> None:
     """Serve until the grader ends: sandbox and files come in, the number of a process goes out."""
-    path, inside, home, *packages = sys.argv[1:]
+    path, inside, home, libraries, *packages = sys.argv[1:]
     with open(path, encoding="utf-8") as file:
         program = compile(file.read(), inside, "exec")
     before = list(sys.path)
     sys.path += packages
-    import torch
+    import numpy.random  # noqa: F401, NumPy alone would import it in each worker
 
-    torch.set_num_threads(1)
+    if libraries == "torch":
+        import torch
+
+        torch.set_num_threads(1)
     sys.path[:] = before
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the guards

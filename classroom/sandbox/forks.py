@@ -1,4 +1,4 @@
-"""Workers that a fork server forks, with torch, which takes longer to import than all else.
+"""Workers that a fork server forks, with NumPy or torch, whose import takes longest.
 
 `fork_server` is the program that forks; this is the grader's side.
 """
@@ -17,7 +17,7 @@ from classroom.sandbox.bubblewrap import HOME, INSIDE, ROOT, environment, packag
 CHANNEL = 3
 """The open file to which a forked worker writes, as `fork_server` has it."""
 PATIENCE = 300.0
-"""Seconds that the server may take to import torch, or to fork."""
+"""Seconds that the server may take to import its library, or to fork."""
 
 
 def loader() -> str:
@@ -66,7 +66,9 @@ class Forked:
 class ForkServer:
     """A fork server, which starts when it is first needed; use it in a `with` statement."""
 
-    def __init__(self) -> None:
+    def __init__(self, torch: bool) -> None:
+        """Its workers have imported NumPy, and torch if that is wanted."""
+        self.libraries = "torch" if torch else "numpy"
         self.lock = threading.Lock()
         self.socket, self.theirs = socket.socketpair()
         self.socket.settimeout(PATIENCE)
@@ -85,8 +87,9 @@ class ForkServer:
     def _start(self) -> None:
         programs = ROOT / "classroom" / "sandbox"
         command = [python(), "-I", "-S", programs / "fork_server.py", programs / "worker.py"]
+        inside = f"{INSIDE}/classroom/sandbox/worker.py"
         self.popen = subprocess.Popen(
-            [loader(), *command, f"{INSIDE}/classroom/sandbox/worker.py", HOME, *packages()],
+            [loader(), *command, inside, HOME, self.libraries, *packages()],
             stdin=self.theirs,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -67,12 +67,12 @@ assert not found, found
 @pytest.fixture(scope="module")
 def sandbox():
     system_program("bwrap")
-    with CourseFiles() as course, ForkServer() as server:
+    with CourseFiles() as course, ForkServer(True) as server:
         yield course, bubblewrap(), server
 
 
-def job(*cells):
-    return {"cells": cells, "skip": [], "tasks": [], "torch": True, "torch_seed": 0}
+def job(*cells, torch=True):
+    return {"cells": cells, "skip": [], "tasks": [], "torch": torch, "torch_seed": 0}
 
 
 @contextlib.contextmanager
@@ -199,7 +199,7 @@ def test_end_of_a_forked_worker_is_told(sandbox):
 
 
 def test_forked_worker_ends_with_the_server(sandbox):
-    with ForkServer() as server, at_work((*sandbox[:2], server), True) as process:
+    with ForkServer(True) as server, at_work((*sandbox[:2], server), True) as process:
         assert os.getsid(server.popen.pid) == server.popen.pid
         server.popen.kill()
         until = time.monotonic() + 20
@@ -239,12 +239,36 @@ def test_nothing_of_a_submission_reaches_the_next(sandbox):
 def test_server_that_ended_is_done_without(sandbox):
     course, program, _ = sandbox
     prepared = [Prepared.of(TASKS["query_context"], case_seed(1, "query_context"), Limits())]
-    with ForkServer() as server:
-        examiner = Examiner(Limits(), course, program, server=server)
+    with ForkServer(True) as server:
+        examiner = Examiner(Limits(), course, program, servers={True: server})
         for _ in range(2):
             answers = examiner(["import torch\nquery_context = [2.0, 1.0]"], prepared, 0)
             assert answers.outcomes["query_context"][0].value == [2.0, 1.0]
             assert answers.flags == set()
-            assert (examiner.server is None) == (server.popen.poll() is not None)
+            assert (not examiner.servers) == (server.popen.poll() is not None)
             server.popen.kill()
             server.popen.wait()
+
+
+def test_numpy_worker_that_asks_for_torch_begins_again(sandbox):
+    """It has no torch, and then a worker of the other server has it from the start."""
+    course, program, server = sandbox
+    cell = "torch = __import__('to' + 'rch')\nseen = torch.ones(2).tolist()"
+    asked = ({}, Limits(), 0, course, program, 100, time.monotonic() + 60, threading.Event())
+    with ForkServer(False) as numpy_server:
+        first = supervisor.listen(job(cell, torch=False), *asked, numpy_server)
+        again = supervisor.listen(job(cell), *asked, server)
+        assert numpy_server.popen.poll() is None
+    assert (first.why, first.answers) == ("torch", {})
+    assert (again.ended, again.cell_errors) == (True, {})
+
+
+def test_numpy_server_has_not_imported_torch():
+    with ForkServer(False) as server:
+        server._start()
+        maps = Path("/proc", str(server.popen.pid), "maps")
+        until = time.monotonic() + 60
+        while "numpy/random" not in maps.read_text() and time.monotonic() < until:
+            time.sleep(0.02)
+        assert "numpy/random" in maps.read_text()
+        assert "torch" not in maps.read_text()
