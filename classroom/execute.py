@@ -71,7 +71,7 @@ def case_seed(secret: int, task: str) -> int:
 
 def _prepare(run: Run, lecture: int, limits: Limits) -> list[Prepared]:
     """The tasks of a lecture with their hidden cases."""
-    names = sorted(name for name, task in run.tasks.items() if task.lecture == lecture)
+    names = sorted(run.tasks.of_lecture(lecture))
     return [Prepared.of(run.tasks[name], case_seed(run.seed, name), limits) for name in names]
 
 

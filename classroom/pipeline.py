@@ -27,7 +27,7 @@ from classroom.run import Run
 from classroom.sandbox.bubblewrap import bubblewrap, require_others_may_read
 from classroom.sandbox.limits import Limits
 from classroom.states import State
-from grading.task import Task, all_tasks
+from grading.task import Task, Tasks, all_tasks
 from helpers.validation import require
 
 
@@ -73,7 +73,7 @@ def grade_class(
         NotStarted: if something that a person entered fits nothing; then nothing was changed.
         ValueError: if the table to be filled in fits nobody.
     """
-    options, course = options or Options(), all_tasks() if tasks is None else tasks
+    options, course = options or Options(), all_tasks() if tasks is None else Tasks.of(tasks)
     rules = policy or Policy()
     if options.student:  # as in Gradescope, which has deadlines of its own
         rules = rules.without_deadlines()
@@ -108,13 +108,13 @@ def _store(out: Path, options: Options) -> Store:
     return Store(path)
 
 
-def _require_fits(options: Options, policy: Policy, tasks: Mapping[str, Task]) -> None:
+def _require_fits(options: Options, policy: Policy, tasks: Tasks) -> None:
     """Refuse a sheet or table that is not there, and a table whose maximum is not the sheet's.
 
     Raises:
         ValueError: in these cases.
     """
-    lectures = sorted({task.lecture for task in tasks.values()})
+    lectures = sorted(set(tasks.lectures.values()))
     require(
         options.lecture in (None, *lectures), "--lecture", options.lecture, f"one of {lectures}"
     )

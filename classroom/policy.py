@@ -12,7 +12,7 @@ from pathlib import Path
 
 from classroom.policy_file import PolicyError, Table, meant, moment
 from classroom.tables import decoded
-from grading.task import Task
+from grading.task import Task, Tasks
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = Path(__file__).with_name("class.toml")
@@ -189,8 +189,8 @@ def _source(path: Path, times: str) -> str | Path:
     raise PolicyError(f"{path.name}: late.times: {place} is not there{said}")
 
 
-def possible_points(policy: Policy, tasks: Mapping[str, Task], lecture: int) -> dict[str, float]:
+def possible_points(policy: Policy, tasks: Tasks, lecture: int) -> dict[str, float]:
     """The points that make up the maximum of a sheet, by task, without bonus tasks."""
     rules = policy.of(lecture)
-    mine = [t for t in tasks.values() if t.lecture == lecture and t.name not in rules.bonus]
-    return {task.name: rules.points.get(task.name, task.points) for task in mine}
+    mine = [name for name in tasks.of_lecture(lecture) if name not in rules.bonus]
+    return {name: rules.points.get(name, tasks[name].points) for name in mine}

@@ -6,7 +6,7 @@ import contextlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from grading.author import TaskFile, cell_of
 from grading.feedback import messages
 from grading.feedback.judge import grade
 from grading.runner.compare import NotPlain, form_of, plain
-from grading.task import ORDINARY, Case, Task
+from grading.task import ORDINARY, Case, Task, Tasks
 
 ARGUMENTS = (
     "numbers, texts, booleans, arrays and tensors of numbers or booleans, and lists, "
@@ -27,18 +27,18 @@ ARGUMENTS = (
 """What a case may hold: it goes into the sandbox."""
 
 
-def applied(policy: Policy, tasks: Mapping[str, Task]) -> dict[str, Task]:
+def applied(policy: Policy, tasks: Tasks) -> Tasks:
     """The tasks that are graded: points as the policy has them, hidden cases, own tasks.
 
     Raises:
         PolicyError: if the policy names a task that is not there.
     """
-    made = dict(tasks)
+    made = tasks
     if policy.private:
         made |= {task.name: task for task in own_tasks(policy.private)}
         made |= with_own_cases(policy.private, made)
     for lecture, rules in policy.sheets.items():
-        mine = {name for name, task in made.items() if task.lecture == lecture}
+        mine = set(made.of_lecture(lecture))
         for key in ("excluded", "bonus", "points"):
             for name in getattr(rules, key):
                 if name not in mine:
@@ -47,9 +47,9 @@ def applied(policy: Policy, tasks: Mapping[str, Task]) -> dict[str, Task]:
                     raise PolicyError(f"{said}; it has: {there}")
         if both := rules.excluded & rules.bonus:
             raise PolicyError(f"[sheets.{lecture}]: {min(both)!r} is excluded and a bonus")
-        made = {name: task for name, task in made.items() if name not in rules.excluded}
+        made = made.without(rules.excluded)
     known = {*tasks, *made}
-    numbers = sorted({task.lecture for task in (*tasks.values(), *made.values())})
+    numbers = sorted({*tasks.lectures.values(), *made.lectures.values()})
     for name in policy.keep_back:
         if isinstance(name, int) and name not in numbers:
             there = ", ".join(map(str, numbers))
@@ -101,7 +101,7 @@ def own_answer(folder: Path | None, task: Task) -> str:
     return f"{task.name} = {task.reference!r}"
 
 
-def with_own_cases(folder: Path, tasks: Mapping[str, Task]) -> dict[str, Task]:
+def with_own_cases(folder: Path, tasks: Tasks) -> dict[str, Task]:
     """The tasks for which `cases/NAME.py` has a function `cases(seed)` of its own."""
     found = {}
     for path in sorted((folder / "cases").glob("*.py")):

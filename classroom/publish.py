@@ -18,7 +18,7 @@ from classroom.policy import Policy
 from classroom.reports import feedback, guide, results, similarity, summary, totals
 from classroom.run import Run
 from classroom.sheets import items_of
-from grading.task import Task
+from grading.task import Tasks
 
 
 def publish(run: Run, handed: Intake, marked: Marked, failures: int) -> Summary:
@@ -39,7 +39,7 @@ def publish(run: Run, handed: Intake, marked: Marked, failures: int) -> Summary:
     single = bool(options.student) and not failures
     write_reports(out, handed.rows, sheets, run.tasks, run.policy, single=single)
     blind = totals.write(options.term, store, run.tasks) if options.term else 0
-    own = sorted(name for name in run.own_tasks if run.tasks[name].lecture in marked.lectures)
+    own = sorted(n for n in run.own_tasks if run.tasks.lectures[n] in marked.lectures)
     return Summary(
         failures=failures,
         open_items=marked.open_items,
@@ -62,7 +62,7 @@ def write_reports(
     out: Path,
     rows: Sequence[Listed],
     sheets: Sequence[SheetGrade],
-    tasks: Mapping[str, Task],
+    tasks: Tasks,
     policy: Policy,
     single: bool = False,
 ) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
 from classroom.gradebook.store import Store
 from classroom.options import Options
 from classroom.policy import Policy
-from grading.task import Task
+from grading.task import Tasks
 
 
 @dataclass
@@ -20,9 +20,9 @@ class Run:
     out: Path
     options: Options
     policy: Policy
-    course: Mapping[str, Task]
+    course: Tasks
     """The course's own tasks, by name."""
-    tasks: Mapping[str, Task]
+    tasks: Tasks
     """The tasks that are graded, by name; the lecturer's own are among them."""
     store: Store
     seed: int
@@ -31,7 +31,7 @@ class Run:
     @property
     def lectures(self) -> list[int]:
         """Every lecture with graded tasks."""
-        return sorted({task.lecture for task in self.tasks.values()})
+        return sorted(set(self.tasks.lectures.values()))
 
     @property
     def sheets(self) -> Sequence[int]:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grading.task import PROJECT, Task
+from grading.task import PROJECT, Tasks
 
 ROOT = Path(__file__).resolve().parents[1]
 HEADING = re.compile(r"^## (\d+)\. (.+)$", re.MULTILINE)
@@ -118,9 +118,9 @@ def plain_words(text: str) -> str:
     return re.sub(r"\{\w+\}`([^`<]*?)(?:\s*<[^`]*>)?`", r"\1", text)
 
 
-def items_of(lecture: int, tasks: Mapping[str, Task]) -> list[Item]:
+def items_of(lecture: int, tasks: Tasks) -> list[Item]:
     """The tasks of a lecture in the order of its sheet; tasks that are not on it come last."""
-    mine = [name for name, task in tasks.items() if task.lecture == lecture]
+    mine = tasks.of_lecture(lecture)
     sheet = sheets().get(lecture)
     items = [item for item in sheet.items if item.task in mine] if sheet else []
     last = max((item.number for item in sheet.items), default=0) if sheet else 0
@@ -200,22 +200,22 @@ class Holds:
         return (2 if self.marked else 1) if self.answered else 0
 
 
-def holds(cells: Sequence[tuple[str, str]], tasks: Mapping[str, Task]) -> dict[int, Holds]:
+def holds(cells: Sequence[tuple[str, str]], tasks: Tasks) -> dict[int, Holds]:
     """The tasks in the cells of a notebook, by lecture; other lectures are left out."""
-    code = [source for kind, source in cells if kind == "code"]
+    code, lecture_of = [source for kind, source in cells if kind == "code"], tasks.lectures
     defined = definitions(code, set(tasks))
     whole = "\n".join(source for _, source in cells)
     named = (set(CHECK.findall(whole)) | set(MARK.findall(whole))) & set(tasks)
     if not named and not defined:  # an answer can come about in odd ways: its name must stand there
         words = set(re.findall(r"\w+", "\n".join(code))) & set(tasks)
-        return {tasks[name].lecture: Holds(tasks[name].lecture) for name in sorted(words)}
+        return {lecture_of[name]: Holds(lecture_of[name]) for name in sorted(words)}
     found = {}
-    for lecture in sorted({tasks[name].lecture for name in named | set(defined)}):
+    for lecture in sorted({lecture_of[name] for name in named | set(defined)}):
         template = sheets()[lecture].template if lecture in sheets() else {}
-        mine = {name: text for name, text in defined.items() if tasks[name].lecture == lecture}
+        mine = {name: text for name, text in defined.items() if lecture_of[name] == lecture}
         answered = frozenset(n for n, s in mine.items() if not is_untouched(s, n, template.get(n)))
-        all_of_it = sum(task.lecture == lecture for task in tasks.values())
-        marked = any(tasks[name].lecture == lecture for name in named)
+        all_of_it = len(tasks.of_lecture(lecture))
+        marked = any(lecture_of[name] == lecture for name in named)
         found[lecture] = Holds(lecture, mine, answered, marked or 2 * len(mine) >= all_of_it)
     return found
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 import numpy as np
-import torch
 
 from classroom.gradebook.store import Result
 from classroom.sandbox.examiner import Answers, Flag, Prepared
@@ -18,6 +17,7 @@ from grading.feedback import messages
 from grading.feedback.judge import judge
 from grading.feedback.verdict import Verdict
 from grading.runner.outcome import Status
+from grading.runner.tensors import is_tensor
 from grading.task import CODE, Task
 
 try:
@@ -126,7 +126,7 @@ def failing_input(prepared: Prepared, verdict: Verdict | None) -> str:
 
 
 def _shown(arg: object) -> str:
-    array = arg.detach().numpy() if isinstance(arg, torch.Tensor) else arg
+    array = arg.detach().numpy() if is_tensor(arg) else arg
     if isinstance(array, np.ndarray):
         return f"{np.array2string(array, separator=', ')}  # shape {array.shape}"
     return repr(arg)

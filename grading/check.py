@@ -7,8 +7,6 @@ import sys
 from collections import Counter
 from time import monotonic
 
-import torch  # noqa: F401, now, with all that takes time, and not at the first check
-
 from grading.feedback import messages
 from grading.feedback.judge import baseline_of, grade
 from grading.feedback.verdict import Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
@@ -181,11 +181,57 @@ def of_lecture(lecture: int) -> list[Task]:
     return [_from_file(lecture, name) for name in names_by_lecture().get(lecture, ())]
 
 
-def all_tasks() -> Mapping[str, Task]:
+@dataclass(frozen=True)
+class Tasks(Mapping[str, Task]):
+    """Tasks by name, in the order of the sheets; one of the course's is imported when looked up."""
+
+    lectures: Mapping[str, int]
+    """The lecture of each task, by the task's name."""
+    made: Mapping[str, Task] = field(default_factory=dict)
+    """Those that stand in no file of the course, or in another form."""
+
+    @classmethod
+    def of(cls, tasks: Mapping[str, Task]) -> Tasks:
+        """Any tasks by name."""
+        if isinstance(tasks, cls):
+            return tasks
+        return cls({name: task.lecture for name, task in tasks.items()}, tasks)
+
+    def __getitem__(self, name: str) -> Task:
+        if name not in self.lectures:
+            raise KeyError(name)
+        return self.made[name] if name in self.made else load(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.lectures
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.lectures)
+
+    def __len__(self) -> int:
+        return len(self.lectures)
+
+    def __or__(self, more: Mapping[str, Task]) -> Tasks:
+        """These tasks and others, which replace those of the same name."""
+        others = Tasks.of(more)
+        kept = {name: task for name, task in self.made.items() if name not in others.lectures}
+        return Tasks({**self.lectures, **others.lectures}, {**kept, **others.made})
+
+    def without(self, names: Collection[str]) -> Tasks:
+        """These tasks but for some."""
+        kept = {name: lecture for name, lecture in self.lectures.items() if name not in names}
+        return Tasks(kept, self.made)
+
+    def of_lecture(self, lecture: int) -> list[str]:
+        """The names of a lecture's tasks."""
+        return [name for name, number in self.lectures.items() if number == lecture]
+
+
+def all_tasks() -> Tasks:
     """Every task of the course by name, in the order of the sheets."""
-    found: dict[str, Task] = {}
-    for lecture in names_by_lecture():
-        for task in of_lecture(lecture):
-            require(task.name not in found, f"task {task.name!r}", "two of them", "one")
-            found[task.name] = task
-    return found
+    found: dict[str, int] = {}
+    for lecture, names in names_by_lecture().items():
+        for name in names:
+            require(name not in found, f"task {name!r}", "two of them", "one")
+            found[name] = lecture
+    return Tasks(found)

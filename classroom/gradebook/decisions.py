@@ -13,7 +13,7 @@ from classroom.intake.select import Listed, ReviewItem
 from classroom.policy import Policy
 from classroom.policy_file import meant
 from classroom.run import Run
-from grading.task import Task
+from grading.task import Tasks
 from helpers.validation import require
 
 
@@ -39,7 +39,7 @@ def read_decisions(run: Run, members: Class) -> Decisions:
         made = correction("--correct", row, known, run.tasks, run.policy, run.options.author)
         commands.append(made)
     for one in (*given, *commands):
-        lecture, sheet = run.tasks[one.task].lecture, run.options.lecture
+        lecture, sheet = run.tasks.lectures[one.task], run.options.lecture
         got, wanted = f"a task of sheet {lecture}", f"one of sheet {sheet}"
         require(sheet in (None, lecture), f"points for {one.task!r}", got, wanted)
     _read_seen(run.out / "look.csv", run.store)
@@ -54,7 +54,7 @@ def current_student(run: Run, members: Class) -> Callable[[str, str], str]:
     """A function from a student of an earlier run and a task to that student's id now."""
 
     def now(id: str, task: str) -> str:
-        return members.now(run.tasks[task].lecture, id) if task in run.tasks else id
+        return members.now(run.tasks.lectures[task], id) if task in run.tasks else id
 
     return now
 
@@ -67,7 +67,7 @@ def _earlier_points(run: Run) -> list[Correction]:
     known = [*store.students(), *(row[2] for row in store.identities())]
     # The author of other points on the command line did not write these.
     author = "" if options.points or options.correct else options.author
-    tasks = {**run.course, **run.tasks}
+    tasks = run.course | run.tasks
     return read_points(path, known, tasks, run.policy, author)
 
 
@@ -94,7 +94,7 @@ def _read_seen(path: Path, store: Store) -> None:
 def read_points(
     path: Path,
     ids: Iterable[str],
-    tasks: Mapping[str, Task],
+    tasks: Tasks,
     policy: Policy,
     author: str,
     id_of: Callable[[str], str] = str,
@@ -126,7 +126,7 @@ def correction(
     where: str,
     row: Mapping[str, str],
     known: set[str],
-    tasks: Mapping[str, Task],
+    tasks: Tasks,
     policy: Policy,
     author: str,
 ) -> Correction:
@@ -205,7 +205,7 @@ def store_decisions(run: Run, decisions: Decisions, graded: Sequence[Listed]) ->
     )
     words = {(one.student, one.task): "" for one in decisions.corrections}
     for (id, task), said in (words | dict(decisions.disagreements)).items():
-        lecture = run.tasks[task].lecture if task in run.tasks else None
+        lecture = run.tasks.lectures.get(task)
         place = f"{id} {task}"
         if lecture and (said or place in store.decisions(lecture, "marked twice")):
             store.decide(lecture, place, "marked twice", said)

@@ -15,7 +15,7 @@ from classroom.policy import Policy
 from classroom.sandbox.examiner import Flag
 from classroom.sheets import items_of
 from classroom.states import By, State
-from grading.task import Task
+from grading.task import Tasks
 
 NOTHING = "submitted nothing"
 """What is said of a student without a file."""
@@ -124,7 +124,7 @@ def grade_sheets(
     students: Iterable[Student],
     lectures: Sequence[int],
     store: Store,
-    tasks: Mapping[str, Task],
+    tasks: Tasks,
     policy: Policy,
     corrections: Corrections,
     former: Mapping[tuple[int, str], str],
@@ -166,7 +166,7 @@ def grade_sheets(
     return sheets, items
 
 
-def _no_results(sheet: SheetGrade, tasks: Mapping[str, Task]) -> list[Result]:
+def _no_results(sheet: SheetGrade, tasks: Tasks) -> list[Result]:
     """Results of 0 points for every task of a sheet that was not graded."""
     wanted = items_of(sheet.lecture, tasks) if sheet.lecture else []
     return [Result(item.task, 0, tasks[item.task].points, sheet.status) for item in wanted]
@@ -207,7 +207,7 @@ def _grade(
 
 
 def _open_texts(
-    sheet: SheetGrade, rows: Sequence[Listed], tasks: Mapping[str, Task], own: Collection[str]
+    sheet: SheetGrade, rows: Sequence[Listed], tasks: Tasks, own: Collection[str]
 ) -> list[ReviewItem]:
     """Items about written tasks that are open, while the student wrote a text elsewhere.
 
@@ -256,7 +256,7 @@ def _better_before(
     sheet: SheetGrade,
     ids: set[str],
     store: Store,
-    tasks: Mapping[str, Task],
+    tasks: Tasks,
     corrections: Corrections,
     policy: Policy,
 ) -> list[ReviewItem]:

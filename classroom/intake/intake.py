@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
-
-import torch
 
 from classroom.gradebook.store import now
 from classroom.intake.files import Handed
@@ -20,7 +19,7 @@ from classroom.intake.submissions import find
 from classroom.policy import SheetRules
 from classroom.policy_file import meant
 from classroom.run import Run
-from grading.task import Task
+from grading.task import Tasks
 from helpers.validation import require
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,9 +62,10 @@ def intake(run: Run) -> Intake:
     return Intake(rows, items, members)
 
 
-def version(tasks: Mapping[str, Task], lecture: int, private: Path | None = None) -> str:
+def version(tasks: Tasks, lecture: int, private: Path | None = None) -> str:
     """A digest that changes whenever grades might: with the grader, the tasks, Python and torch."""
-    digest = hashlib.sha256(f"{platform.python_version()} {torch.__version__}".encode())
+    torch = metadata.version("torch")  # which is not imported for this
+    digest = hashlib.sha256(f"{platform.python_version()} {torch}".encode())
     others = ROOT / "grading" / "tasks"
     files = [path for path in (ROOT / "grading").rglob("*.py") if others not in path.parents]
     files += [*others.glob("*.py"), *(others / f"lecture_{lecture:02}").glob("*.py")]
@@ -73,7 +73,7 @@ def version(tasks: Mapping[str, Task], lecture: int, private: Path | None = None
     files = sorted(files) + (sorted(private.rglob("*.py")) if private else [])
     for path in files:
         digest.update(path.name.encode() + path.read_bytes())
-    points = sorted((task.name, task.points) for task in tasks.values() if task.lecture == lecture)
+    points = sorted((name, tasks[name].points) for name in tasks.of_lecture(lecture))
     digest.update(repr((lecture, points)).encode())
     return digest.hexdigest()
 

@@ -15,7 +15,7 @@ from classroom.intake.roster import Class, Student
 from classroom.sandbox.examiner import GraderError
 from classroom.sheets import Holds, best, holds, is_lecture, own_texts
 from classroom.states import State
-from grading.task import Task
+from grading.task import Tasks
 
 OK = "ok"
 """What is said of a file that counts."""
@@ -126,7 +126,7 @@ class ReviewItem:
 
 def select(
     found: Sequence[Handed],
-    tasks: Mapping[str, Task],
+    tasks: Tasks,
     lecture: int | None,
     version: Mapping[int, str],
     members: Class,
@@ -208,7 +208,7 @@ def _select_one(several: list[Listed], preferred: Mapping[str, str]) -> list[Rev
 
 def _read(
     row: Listed,
-    tasks: Mapping[str, Task],
+    tasks: Tasks,
     lecture: int | None,
     version: Mapping[int, str],
     members: Class,
@@ -249,8 +249,8 @@ def _read(
             raise Refused(f"It contains no task of sheet {lecture}. Hand in that sheet.")
         raise OtherSheet(f"It is sheet {guess}. Hand in sheet {lecture}.")
     row.lecture = row.holds.lecture
-    others = {name: task for name, task in tasks.items() if name not in own}
-    course = any(one.defined or one.marked for one in holds(cells, others).values())
+    others = holds(cells, tasks.without(own))
+    course = any(one.defined or one.marked for one in others.values())
     row.own = bool(row.holds.answered) and not course
     row.texts = own_texts(cells, row.lecture)
     row.content = hashlib.sha256(data).hexdigest()

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from classroom.gradebook.grades import NOTHING, SheetGrade
 from classroom.policy import Policy
 from classroom.sheets import items_of
-from grading.task import Task
+from grading.task import Tasks
 
 
-def write(
-    path: Path, sheets: Sequence[SheetGrade], tasks: Mapping[str, Task], policy: Policy
-) -> None:
+def write(path: Path, sheets: Sequence[SheetGrade], tasks: Tasks, policy: Policy) -> None:
     """The results of a single submission, as Gradescope reads them."""
     good = [sheet for sheet in sheets if sheet.graded]
     if not good:

@@ -10,7 +10,7 @@ import hashlib
 import html
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
@@ -23,16 +23,14 @@ from classroom.reports import page
 from classroom.sheets import ROOT, Item, items_of, lecture_name, plain_words
 from classroom.sheets import sheets as all_sheets
 from classroom.states import By
-from grading.task import PROJECT, Task
+from grading.task import PROJECT, Task, Tasks
 
 CELL = re.compile(r"\b(?:[Cc]ode )?[Cc]ell (\d+)\b")
 SIGNS = "✓ all points, ◐ some of them, ✗ none, … not marked yet."
 """What the sign in front of each task means."""
 
 
-def write(
-    folder: Path, sheets: Sequence[SheetGrade], tasks: Mapping[str, Task], policy: Policy
-) -> None:
+def write(folder: Path, sheets: Sequence[SheetGrade], tasks: Tasks, policy: Policy) -> None:
     """Write a page for each student; pages of earlier runs are removed."""
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.html"):
@@ -53,7 +51,7 @@ def feedback_name(student: str) -> str:
     return f"{plain}-{hashlib.sha256(student.encode()).hexdigest()[:8]}.html"
 
 
-def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str:
+def section(sheet: SheetGrade, tasks: Tasks, policy: Policy) -> str:
     """One sheet; its tasks have the order and the numbers that the student knows."""
     known = all_sheets().get(sheet.lecture)
     title = f"Sheet {sheet.lecture}" if sheet.lecture else "Not graded"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from classroom.gradebook.grades import Grade, SheetGrade
@@ -12,12 +12,10 @@ from classroom.policy import Policy
 from classroom.reports import page
 from classroom.sheets import Item, items_of, plain_words
 from classroom.sheets import sheets as all_sheets
-from grading.task import Task
+from grading.task import Task, Tasks
 
 
-def write(
-    path: Path, sheets: Sequence[SheetGrade], tasks: Mapping[str, Task], policy: Policy
-) -> None:
+def write(path: Path, sheets: Sequence[SheetGrade], tasks: Tasks, policy: Policy) -> None:
     """Write the guide for each task with written answers, and the answers beside it.
 
     On paper the guide is a page of its own. The answers are in the order of `written.csv`, and only

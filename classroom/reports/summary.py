@@ -11,7 +11,7 @@ from classroom.gradebook.grades import SheetGrade
 from classroom.intake.select import Listed
 from classroom.reports import page
 from classroom.sheets import lecture_name
-from grading.task import Task
+from grading.task import Tasks
 
 
 def write(
@@ -19,7 +19,7 @@ def write(
     rows: Sequence[Listed],
     sheets: Sequence[SheetGrade],
     names: Sequence[str],
-    tasks: Mapping[str, Task],
+    tasks: Tasks,
 ) -> None:
     """Write the overview.
 
@@ -43,7 +43,7 @@ def _body(
     rows: Sequence[Listed],
     sheets: Sequence[SheetGrade],
     names: Sequence[str],
-    tasks: Mapping[str, Task],
+    tasks: Tasks,
 ) -> str:
     graded = [sheet for sheet in sheets if sheet.graded]
     lines = [f"<p>{len(rows)} files, {len(graded)} sheets graded.</p>"]

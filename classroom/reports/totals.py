@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 from classroom import tables
@@ -12,7 +11,7 @@ from classroom.gradebook.store import Store
 from classroom.reports import page
 from classroom.sheets import items_of
 from classroom.states import By, State
-from grading.task import Task
+from grading.task import Tasks
 
 STRUGGLES = 0.5
 """Students with less than this share of the points are listed."""
@@ -20,7 +19,7 @@ STATES = {"waiting": By.WAITING, "counts": State.COUNTS}
 """The states that queries name."""
 
 
-def write(folder: Path, store: Store, tasks: Mapping[str, Task]) -> int:
+def write(folder: Path, store: Store, tasks: Tasks) -> int:
     """Write `totals.csv` and `course.html` from all sheets that were graded into this folder.
 
     Anonymous participants are not in the totals; they are listed in `blind.csv` until names are
@@ -72,7 +71,7 @@ def write(folder: Path, store: Store, tasks: Mapping[str, Task]) -> int:
     return len(blind)
 
 
-def _page(store: Store, tasks: Mapping[str, Task], lectures: list[int], behind: list) -> str:
+def _page(store: Store, tasks: Tasks, lectures: list[int], behind: list) -> str:
     titles = {i.task: f"{n}.{i.number} {i.title}" for n in lectures for i in items_of(n, tasks)}
     lost: dict[str, list[str]] = {}
     all_lost: Counter = Counter()

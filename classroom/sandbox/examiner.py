@@ -9,7 +9,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from classroom.sandbox import supervisor
@@ -21,6 +21,7 @@ from classroom.sandbox.torch_import import holds_tensor, needs_torch
 from grading.feedback import messages
 from grading.feedback.baseline import BadTask, Baseline
 from grading.runner.outcome import Form, FormKind, Location, Mutation, Outcome, Status, Target
+from grading.runner.tensors import torch_if_there
 from grading.task import CODE, Case, Task
 
 
@@ -67,7 +68,10 @@ class Prepared:
     """What our own answers give on these cases."""
 
     def __post_init__(self) -> None:
-        self.baseline = Baseline(self.task, self.cases)
+        task = self.task
+        if torch_if_there() is None:  # then no answer of ours calls a function of torch
+            task = replace(task, forbidden=tuple(self.without_torch()["forbidden"]))
+        self.baseline = Baseline(task, self.cases)
 
     @classmethod
     def of(cls, task: Task, seed: int, limits: Limits) -> Prepared:

@@ -2,11 +2,11 @@
 
 import re
 from datetime import UTC, datetime
-from types import SimpleNamespace
 
 import pytest
 
 from classroom.sheets import items_of, sheets
+from grading.task import Tasks
 from tests.classroom import fake_class
 from tests.classroom.class_runs import (
     GRADED,
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.grader
 
 def test_own_tasks_are_numbered_after_the_sheet():
     known = sheets()[2].items
-    some = {name: SimpleNamespace(lecture=2) for name in (known[0].task, "mine")}
+    some = Tasks({known[0].task: 2, "mine": 2})
     assert [item.number for item in items_of(2, some)] == [1, max(i.number for i in known) + 1]
 
 

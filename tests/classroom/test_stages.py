@@ -24,9 +24,9 @@ from classroom.policy_file import PolicyError, Table
 from classroom.reports import results
 from classroom.run import Run
 from classroom.states import By, State
-from grading.task import all_tasks
+from grading.task import Tasks, all_tasks
 
-COURSE = {name: task for name, task in all_tasks().items() if task.lecture in (2, 5)}
+COURSE = Tasks.of({n: task for n, task in all_tasks().items() if task.lecture in (2, 5)})
 ADA = Student("ada", "Ada", also=frozenset({"moodle 501", "canvas 17"}))
 
 
@@ -50,7 +50,7 @@ def test_run_names_its_sheets_and_own_tasks(tmp_path):
 
 def test_version_depends_on_points_and_own_files(tmp_path):
     before = intake.version(COURSE, 2)
-    fewer = {**COURSE, "stable_softmax": replace(COURSE["stable_softmax"], points=1)}
+    fewer = COURSE | {"stable_softmax": replace(COURSE["stable_softmax"], points=1)}
     assert intake.version(COURSE, 2) == before != intake.version(fewer, 2)
     assert intake.version(fewer, 5) == intake.version(COURSE, 5)
     (tmp_path / "cases.py").write_text("one = 1")
