@@ -43,6 +43,11 @@ task.mistake(
     4000,
 )
 task.mistake(
+    "One of the two biases was given 30 numbers. A bias has one for each output, here 20; only a "
+    "matrix has a side for what comes in.",
+    4200,
+)
+task.mistake(
     "The second matrix takes the old state, not the word: 20 × 20 numbers, not 20 × 30.",
     4960,
 )

@@ -250,4 +250,9 @@ def rows_are_recipes(args, result):
             return f"Row {i} of the weights gives something to a word that comes after word {i}."
         if not np.isclose(row.sum(), 1.0):
             return f"Row {i} of the weights sums to {row.sum():.3g}, not to 1."
+    means = np.asarray(result[0])
+    for i in range(T if means.shape == np.shape(args[0]) else 0):
+        if not np.allclose(means[i], np.mean(args[0][: i + 1], axis=0)):
+            said = f"Row {i} of the averages is not the mean of the words 0 to {i}"
+            return f"{said}: each of them has the weight 1/{i + 1}."
     return None

@@ -219,6 +219,16 @@ class ZeroScores(InParts):
 
 
 @task.mistake(
+    "Projections and divisor are right. But the boolean mask was added to the scores: that adds 1 "
+    "where it is True and 0 where it is False, and hides nothing. Set the scores to −∞ where it is "
+    "False."
+)
+class MaskAdded(InParts):
+    def _weigh(self, scores, mask, d_model):
+        return (scores / math.sqrt(self.d_k) + mask).softmax(dim=-1)
+
+
+@task.mistake(
     "Projections and divisor are right. But the mask is applied after softmax, so the weights of "
     "a query no longer sum to 1. Set the masked scores to −∞ before softmax."
 )

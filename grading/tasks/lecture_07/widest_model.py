@@ -169,6 +169,17 @@ def budget_returned(budget, n_blocks, n_heads, vocab, tied):
 
 
 @task.mistake(
+    "The width is right. But the second number belongs to the width before you rounded it down to "
+    "a multiple of the number of heads: count again afterwards."
+)
+def count_before_rounding(budget, n_blocks, n_heads, vocab, tied):
+    d = widest_model(budget, n_blocks, n_heads, vocab, tied)[0]
+    while _count(d + 1, n_blocks, vocab, tied) <= budget:
+        d += 1
+    return d // n_heads * n_heads, _count(d, n_blocks, vocab, tied)
+
+
+@task.mistake(
     "The width is right. But the second number belongs to the next width, which is too large: "
     "when did you count?"
 )
