@@ -214,6 +214,15 @@ task.mistake(
 )
 
 
+@task.mistake(
+    "The texts were strung together before the shift, so the first word of a text became the "
+    "target of the last word of the text before. Shift within each text."
+)
+def strung_together(logits, tokens):
+    real = tokens != 0
+    return cross_entropy(logits[real][:-1], tokens[real][1:])
+
+
 @task.cases
 def cases(seed):
     """One text of three words by hand; then padding, whole texts, and sizes that all differ."""

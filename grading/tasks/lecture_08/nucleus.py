@@ -269,6 +269,17 @@ task.edit(
 )
 
 
+@task.mistake(
+    "Every row keeps as many words as the row that needs most. Each row has a number of its own."
+)
+def one_number_for_all(logits, temperature, p):
+    probabilities = (logits / temperature).softmax(dim=-1)
+    falling, order = probabilities.sort(dim=-1, descending=True)
+    most = int((falling.cumsum(dim=-1) - falling < p).sum(dim=-1).max())
+    kept = torch.zeros_like(falling).scatter(-1, order[:, :most], falling[:, :most])
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
 @task.cases
 def cases(seed):
     """One row by hand; a certain one; then batches at several temperatures, far from any tie."""

@@ -92,3 +92,9 @@ task.mistake(
     "The fourth is the difference between B and the best model. Give B's loss.",
     [2.0, 4.0, 1.75, 0.875],
 )
+task.mistake(
+    "This is the perplexity of the whole language. Take 2 to the power of the loss on *this* text.",
+    [2.0, 3.3636, 1.75, 2.625],
+    [2.0, 3.364, 1.75, 2.625],
+    [2.0, 3.36, 1.75, 2.625],
+)

@@ -76,3 +76,7 @@ task.mistake(
     "The fifth is the number of passes in training. In generation, each word needs the one before.",
     [8, 72, 6, 4_000, 1],
 )
+task.mistake(
+    "The second counts the maps of all five sentences. Count one.",
+    [8, 360, 6, 4_000, 8],
+)

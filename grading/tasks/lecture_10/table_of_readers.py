@@ -360,6 +360,16 @@ def _hardly_any(chance):
     return Case((search, runs, EQUAL), note, kind="a training that failed")
 
 
+task.edit(
+    "Between two middle rates `median` takes their mean, and nobody ran that rate. Take the "
+    "smaller of the two (`median_low`).",
+    "rate = good[(len(good) - 1) // 2]",
+    "rate = (good[(len(good) - 1) // 2] + good[len(good) // 2]) / 2",
+    "table.append((name, rate, fmean(at_rate)))",
+    "table.append((name, rate, fmean(at_rate or [0.0])))",
+)
+
+
 @task.cases
 def cases(seed):
     """Three readers on paper; then drawn ones, in which each hurried choice gives another order."""

@@ -180,6 +180,14 @@ task.mistake(
 )
 
 
+task.edit(
+    "A word that is there several times is counted again at each of its places. Go through the "
+    "*different* words.",
+    "shared = sum((Counter(ours) & Counter(theirs)).values())",
+    "shared = sum(min(ours.count(word), theirs.count(word)) for word in ours)",
+)
+
+
 @task.cases
 def cases(seed):
     """Worked examples, then words drawn at random, some of them twice."""

@@ -133,6 +133,14 @@ def sigmoid_again(logits, gate, copied):
     return g * pad(logits.softmax(dim=-1), (0, extra)) + (1 - g) * copied
 
 
+task.edit(
+    "The probability of copying a word after the vocabulary was not multiplied by 1 − gate.",
+    "return gate * written + (1 - gate) * copied",
+    "mixed = gate * written + (1 - gate) * copied\n"
+    "    return torch.cat([mixed[..., : logits.shape[-1]], copied[..., logits.shape[-1] :]], -1)",
+)
+
+
 @task.cases
 def cases(seed):
     """Two steps by hand; then sizes that all differ."""

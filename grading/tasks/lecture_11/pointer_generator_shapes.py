@@ -53,3 +53,13 @@ task.mistake(
     "the positions of the text.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 163)],
 )
+task.mistake(
+    "The first is the decoder's self-attention, where the keys are words of the summary. In "
+    "cross-attention they are the words of the text.",
+    [(8, 2, 10, 10), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 118)],
+    [(8, 2, 10, 10), (8, 10, 10), (8, 10, 1), (8, 10, 115), (8, 10, 118)],
+)
+task.mistake(
+    "The gate is one number for each step of the summary, not a vector.",
+    [(8, 2, 10, 48), (8, 10, 48), (8, 10, 64), (8, 10, 115), (8, 10, 118)],
+)

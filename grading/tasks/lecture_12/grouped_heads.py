@@ -171,6 +171,19 @@ def averaged(q, k, v):
     return grouped_heads(q, k, v).unflatten(0, (len(k), -1)).mean(dim=1)
 
 
+@task.mistake(
+    "The query heads of a group were put one after the other as rows, but the rows of the mask "
+    "were repeated one by one. Repeat the mask as a whole (`repeat`), in the order of the rows."
+)
+def mask_row_by_row(q, k, v):
+    n_heads, T_q, d = q.shape
+    group = n_heads // len(k)
+    rows = q.reshape(len(k), group * T_q, d)
+    hidden = ~causal_mask(T_q, k.shape[1]).repeat_interleave(group, dim=0)
+    scores = (rows @ k.mT / math.sqrt(d)).masked_fill(hidden, -torch.inf)
+    return (scores.softmax(dim=-1) @ v).reshape(n_heads, T_q, d)
+
+
 @task.cases
 def cases(seed):
     """Four heads, two of keys; then other groups, and fewer queries than keys."""

@@ -120,6 +120,14 @@ def last_token(contexts, twins, gradients, n_heads):
     return each.unflatten(-1, (n_heads, -1)).sum(dim=-1).mean(dim=1)
 
 
+task.edit(
+    "Changes and gradients were averaged over the sentences before they were multiplied. Multiply "
+    "within each sentence, and take the mean at the end.",
+    "each = (moved * gradients).sum(dim=2)",
+    "each = (moved.mean(1, True) * gradients.mean(1, True)).sum(dim=2)",
+)
+
+
 @task.cases
 def cases(seed):
     """Two heads of two numbers to check by hand; then random ones."""

@@ -122,6 +122,14 @@ def first_scale(blocks):
     return scale * (numbers - 8)
 
 
+task.edit(
+    "The four bits were read as a number with a sign, where 8 to 15 stand for −8 to −1. Here they "
+    "are a number from 0 to 15, from which 8 is subtracted.",
+    "return scale * (numbers - 8)",
+    "return scale * (numbers - 16 * (numbers > 7))",
+)
+
+
 @task.cases
 def cases(seed):
     """A block to check by hand; then random ones."""

@@ -103,6 +103,14 @@ def shares(a, b, answers, n):
     return torch.stack([table[:, 0] / table[:, 1].clamp(min=1), table[:, 1]], dim=1)
 
 
+task.edit(
+    "What was added to the next place is the number of all carries so far. Add only the carry "
+    "from the place before, 0 or 1.",
+    "carry = (a // power % 10 + b // power % 10 + carry) // 10",
+    "carry = ((a // power % 10 + b // power % 10 + carries) > 9).long()",
+)
+
+
 @task.cases
 def cases(seed):
     """Three digits; other numbers of digits; no carries at all."""

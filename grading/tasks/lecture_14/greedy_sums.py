@@ -125,6 +125,22 @@ def drawn(model, questions, n):
     return tokens
 
 
+@task.mistake(
+    "After the first digit the model read only its newest token. It keeps nothing of the question: "
+    "give it all tokens in each step."
+)
+def newest_alone(model, questions, n):
+    was_training = model.training
+    model.eval()
+    tokens = newest = questions
+    with torch.no_grad():
+        for _ in range(n + 1):
+            newest = model(newest)[:, -1:].argmax(dim=-1)
+            tokens = torch.cat([tokens, newest], dim=1)
+    model.train(was_training)
+    return tokens
+
+
 @task.harness
 def harness(answer, mixing, training, questions, n):
     """A model whose logits depend on all that was read; what is written, and the modes."""

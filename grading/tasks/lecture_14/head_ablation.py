@@ -112,6 +112,27 @@ task.edit(
 )
 
 
+@task.mistake(
+    "The model generated its answer and read its own digits. With teacher forcing it reads the "
+    "right ones, so one wrong digit does not spoil the next."
+)
+def generated(model, tokens, n, n_layers, n_heads):
+    def accuracies():
+        read = tokens[:, : 2 * n + 2]
+        with torch.no_grad():
+            for _ in range(n + 1):
+                read = torch.cat([read, model(read)[:, -1:].argmax(dim=-1)], dim=1)
+        return (read == tokens)[:, -(n + 1) :].double().mean(dim=0)
+
+    whole = accuracies()
+    drops = torch.zeros(n_layers, n_heads, n + 1, dtype=torch.float64)
+    for layer in range(n_layers):
+        for head in range(n_heads):
+            with ablated(model, [(layer, head)], "mean"):
+                drops[layer, head] = whole - accuracies()
+    return drops
+
+
 @task.harness
 def harness(answer, n, n_layers, n_heads, seed, tokens):
     """A model that nobody trained; the answers in `tokens` are mostly what it says."""

@@ -78,6 +78,14 @@ def one_too_few(tokens, n, reverse):
     return number.masked_fill((answer > 9).any(dim=1), -1)
 
 
+task.edit(
+    "One answer that is not a number turned all of them into −1. Ask for each answer: "
+    "`any(dim=1)`.",
+    "(answer > 9).any(dim=1)",
+    "(answer > 9).any()",
+)
+
+
 @task.cases
 def cases(seed):
     """Three digits in both orders; other numbers of digits; answers that are no numbers."""
