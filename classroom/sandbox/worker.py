@@ -10,7 +10,10 @@ for it and something asks for it after all, this program says so and ends, and t
 again with torch. So a result never depends on whether the need was seen.
 """
 
+import __future__
+
 import contextlib
+import functools
 import gc
 import json
 import linecache
@@ -26,6 +29,19 @@ from time import monotonic, sleep
 MOST = 12_000_000  # bytes of one message
 # What is Python too, but something else to IPython: `In [5]: x = 1` annotates an item of `In`.
 ONLY_IPYTHON = re.compile(r"\A\s*[%!]|IPython|get_ipython|^\s*In ?\[\d+\]:", re.MULTILINE)
+# What IPython remembers: `_` and `Out[3]`, but not the `_` of `for _ in x` and `_, y = pair`.
+REMEMBERED = re.compile(
+    r"(?<![\w.*])(?:(?:__?|_i?\d+|_i{1,3}|_[iod]h)(?!\w|\)?,| in\b|\)?\s*=[^=])|(?:Out|In)\[)"
+)
+# What Colab alone has, at the left edge, where no `try` expects it to fail.
+COLAB = re.compile(
+    r"^(?:(?:from|import) google\.colab\b|drive\.mount\(|files\.\w+\().*", re.MULTILINE
+)
+WIDGET = re.compile(r"\btqdm[._]notebook\b")
+FUTURE = functools.reduce(
+    int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
+"""The flags of `from __future__ import …`, which hold for all later cells."""
 
 # Kept under names of our own: a notebook that patches `json` or `os` harms itself only.
 dumps, loads = json.dumps, json.loads
@@ -86,12 +102,12 @@ def confine(uid: int | None, limits: dict[str, int]) -> None:
     os.close(null)
 
 
-def compiled(source: str, name: str) -> types.CodeType | None:
+def compiled(source: str, name: str, flags: int = 0) -> types.CodeType | None:
     """A cell as code, or None if only IPython can tell what it is."""
     if ONLY_IPYTHON.search(source):
         return None
     try:
-        return compile(source, name, "exec")
+        return compile(source, name, "exec", flags)
     except SyntaxError:
         return None
 
@@ -134,6 +150,12 @@ def ipython_shell() -> object:
     return Shell(modules["__main__"])
 
 
+def without_widgets(source: str) -> str:
+    """A cell without Colab's own modules, and with progress bars that need no browser."""
+    source = COLAB.sub("pass", source) if "google.colab" in source else source
+    return WIDGET.sub("tqdm", source)
+
+
 def sweep(most: int = 0) -> None:
     """End all other processes of this user, if there are more than `most`.
 
@@ -164,8 +186,9 @@ def owner(number: str) -> int:
 
 def run_cells(cells: list[str], skip: list[int], space: dict) -> None:
     """Run the cells in turn; one that raises is reported, and the next one runs."""
-    home, shell = getpid(), None
-    for number, source in enumerate(cells):
+    home, shell, flags = getpid(), None, 0
+    remembers = any(map(REMEMBERED.search, cells))
+    for number, source in enumerate(map(without_widgets, cells)):
         if number in skip:
             continue
         name = f"<cell {number + 1}>"
@@ -173,12 +196,13 @@ def run_cells(cells: list[str], skip: list[int], space: dict) -> None:
         send({"cell": number, "state": "start"})
         error = ""
         try:
-            code = compiled(source, name)
+            code = None if remembers else compiled(source, name, flags)
             if code is None:
                 shell = shell or ipython_shell()
-                if (caught := shell.run(source, name)) is not None:
-                    error = describe(caught)
+                caught, flags = shell.run(source, name, flags)
+                error = describe(caught) if caught else ""
             else:
+                flags |= code.co_flags & FUTURE
                 exec(code, space)
         except BaseException as caught:
             error = describe(caught)
