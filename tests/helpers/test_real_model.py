@@ -153,12 +153,13 @@ CELLS = {
     ]
 }
 BLANKS = {  # the cell of the blank, and that of the answer and the check
-    "zeroed": ("hook-13", "hook-answer-13"),
     "llama_block": ("block-13", "block-answer-13"),
+    "from_twin": ("patch-13", "patch-answer-13"),
     "head_estimates": ("estimate-13", "estimate-answer-13"),
+    "zeroed": ("hook-13", "hook-answer-13"),
 }
 GIVEN = {  # what the page gives before a blank
-    "llama_block": ("a8849af4", "951add0f"),  # the parts, and the shapes of the nine arrays
+    "llama_block": ("a8849af4", "951add0f"),  # the parts; the check, and the nine shapes
     "head_estimates": ("hooked-13", "contexts-13"),
 }
 MISTAKES = {
@@ -179,6 +180,15 @@ MISTAKES = {
         ("x = x + y.tr", "x = y.tr"),
         ("return x + swiglu", "return y + swiglu"),
         ("y.transpose(1, 2).flatten(2)", "y.reshape(x.shape)"),
+    ],
+    "from_twin": [
+        ("64 * head, 64 * head + 64", "head, head + 64"),
+        ("64 * head, 64 * head + 64", "64 * head, None"),
+        ("64 * head, 64 * head + 64", "9 * head, 9 * head + 9"),
+        ("z[:, -1, own] = z_twin[layer][:, -1, own]", "z[:, :, own] = z_twin[layer][:, :, own]"),
+        ("z_twin[layer][:, -1, own]", "z_twin[layer][:, 0, own]"),
+        ("z_twin[layer][:, -1, own]", "0"),
+        ("return z", "return args[0]"),
     ],
     "head_estimates": [
         ("torch.stack(z_twin) - torch.stack(z)", "torch.stack(z) - torch.stack(z_twin)"),

@@ -8,9 +8,9 @@ task = TaskFile(
     "find the bug",
     points=9,
     minutes=13,
-    section="Look inside",
-    outcome="read a decision off the residual stream layer by layer, and find the heads that it "
-    "depends on by attribution patching",
+    section="All 270 heads by one gradient",
+    outcome="follow a decision through the residual stream layer by layer, and find the heads that "
+    "carry it",
     hints=(
         "Work out the example by hand. In head 1, the twin differs in one number: it is smaller, "
         "and the gradient there is positive. Which sign should its result have?",

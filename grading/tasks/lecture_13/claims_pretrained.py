@@ -6,33 +6,31 @@ task = TaskFile(
     "choose",
     points=6,
     minutes=9,
-    section="Look inside",
-    outcome="compare a general model with one that was trained for the task, and say what the "
-    "comparison shows",
+    section="Why is it nearly a tie?",
+    outcome="say what an experiment on a model shows, and what it does not",
     reasons={
         "a": incorrect(
-            "Replaced by its mean, or by what it computes for the twin, L1H4 changes nothing. So "
-            "zeros break something else."
+            "A map says where a head attends. Whether the model needs this one head, an ablation "
+            "would have to show."
         ),
         "b": correct(
-            "The ten other heads are the control: they are in the same layers, and the copying "
-            "hardly changes without them."
+            "The fifteen are the control: they are in the same blocks, and without the three "
+            "they change nothing."
         ),
         "c": incorrect(
-            "Only the last token's residual stream was swapped. The earlier blocks may prepare the "
+            "Only the last token's residual stream was patched. The earlier blocks may prepare the "
             "number at other positions, and late heads fetch it from there."
         ),
         "d": correct(
-            "Both the estimates and the real patches of all 270 heads have L26H0 first, in these "
-            "sentences."
+            "A push towards *are* would show after *letter*, too. There, *is* stays ahead."
         ),
         "e": incorrect(
-            "This holds on this task, for which the small reader was trained. It cannot read any "
-            "other text, and a better prompt for SmolLM2 may exist."
+            "Six errors remain, and the attention that is usual where the verb is wrong spoils "
+            "only 31 of 177 right verbs. So this is one cause, in one kind of sentence."
         ),
         "f": correct(
-            "The control, with nouns of the same grammatical number, decides: if errors are as "
-            "frequent there, a difference in number is not their cause."
+            "The two kinds of sentences differ only in the number of this noun, and so do the "
+            "errors."
         ),
     },
     hints=(

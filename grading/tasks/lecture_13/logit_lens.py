@@ -10,8 +10,8 @@ task = TaskFile(
     minutes=15,
     section="The logit lens",
     two_at_once=True,
-    outcome="read a decision off the residual stream layer by layer, and find the heads that it "
-    "depends on by attribution patching",
+    outcome="follow a decision through the residual stream layer by layer, and find the heads that "
+    "carry it",
     hints=(
         "Three steps, the same for every layer: the final norm, the output layer, a difference.",
         "`nn.Linear` stores W_out with a row for each output, so its logits are `x @ W_out.T`.",
