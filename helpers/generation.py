@@ -6,7 +6,7 @@ The functions on logits and probabilities return distributions, so that they can
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -125,7 +125,7 @@ def generate(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
-    eos_id: int | None = None,
+    eos_id: int | Collection[int] | None = None,
     pad_id: int = PAD,
     generator: torch.Generator | None = None,
     use_cache: bool = True,
@@ -139,7 +139,7 @@ def generate(
         max_new_tokens: the most tokens to append.
         temperature, top_k, top_p: as in `next_token_probabilities`; temperature 0 takes the
             likeliest token each time.
-        eos_id: the token that ends a row; None for no end.
+        eos_id: the token that ends a row, or several that do; None for no end.
         pad_id: the token that fills up the rows that have ended. `PAD` is the pad token of this
             course's vocabularies; in a vocabulary without one, `eos_id` can take its place.
         generator: random generator; torch's global one if not given.
@@ -153,11 +153,12 @@ def generate(
         The prompts and the appended tokens: `max_new_tokens`, or fewer if all rows have ended.
 
     Raises:
-        ValueError: if a prompt is empty, if the model has no `new_cache`, if the text could become
-            longer than the model's `context_length` without `crop_context`, and as the model and
-            `next_token_probabilities`.
+        ValueError: if a prompt is empty, if the model has no `new_cache`, or no token `pad_id`, if
+            the text could become longer than the model's `context_length` without `crop_context`,
+            and as the model and `next_token_probabilities`.
     """
     _check_generation(model, tokens, max_new_tokens, use_cache, crop_context)
+    ends = torch.tensor(_ends(model, eos_id, pad_id), device=tokens.device, dtype=tokens.dtype)
     longest = getattr(model, "context_length", None)
     # Only the logits of the last position are needed.
     asked = {"last_only": True} if isinstance(model, TransformerModel) else {}
@@ -179,8 +180,7 @@ def generate(
             drawn = torch.multinomial(probabilities, 1, generator=generator)  # (batch, 1)
             unread = drawn.to(tokens.dtype).masked_fill(~running, pad_id)
             tokens = torch.cat([tokens, unread], dim=1)  # (batch, T + 1)
-            if eos_id is not None:
-                running = running & (unread != eos_id)
+            running = running & ~torch.isin(unread, ends)
     return tokens
 
 
@@ -199,6 +199,15 @@ def _check_generation(
     fits = crop_context or longest is None or total <= longest
     needed = f"in all at most context_length = {longest}, or crop_context=True"
     require(fits, "max_new_tokens", came, needed)
+
+
+def _ends(model: nn.Module, eos_id: int | Collection[int] | None, pad_id: int) -> list[int]:
+    """The tokens that end a row; refuse padding behind them that the model cannot read."""
+    ends = [eos_id] if isinstance(eos_id, int) else list(eos_id or ())
+    vocab = getattr(getattr(model, "embedding", None), "num_embeddings", None)
+    known = not ends or vocab is None or 0 <= pad_id < vocab
+    require(known, "pad_id", pad_id, f"a number from 0 to {(vocab or 1) - 1}")
+    return ends
 
 
 @dataclass(frozen=True)

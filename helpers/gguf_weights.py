@@ -54,6 +54,7 @@ class GGUF:
     tokenizer: the byte-level BPE tokenizer of the model.
     chat_template: a Jinja template that turns messages into one text; empty if there is none.
     eos_id: the token that ends a text, or None.
+    bos_id: the token that begins a text, or None.
     """
 
     config: Mapping[str, object]
@@ -61,6 +62,7 @@ class GGUF:
     tokenizer: Tokenizer
     chat_template: str
     eos_id: int | None
+    bos_id: int | None = None
 
 
 def read_gguf(path: str | Path) -> GGUF:
@@ -94,6 +96,7 @@ def read_gguf(path: str | Path) -> GGUF:
         _tokenizer(reader),
         str(_value(reader, "tokenizer.chat_template", "")),
         _value(reader, "tokenizer.ggml.eos_token_id", None),
+        _value(reader, "tokenizer.ggml.bos_token_id", None),
     )
 
 

