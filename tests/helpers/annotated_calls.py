@@ -187,8 +187,9 @@ def valid_calls() -> None:
     adapters.LowRankAdapter(nn.Linear(d_model, 5), 2)(x)
 
     encoding = SimpleNamespace(ids=[3, 1, 4])
-    cuts = SimpleNamespace(encode=lambda text, add_special_tokens: encoding)
-    pretrained.Pretrained(None, cuts).encode("three short words")
+    tokenizer = SimpleNamespace(encode=lambda text, add_special_tokens: encoding)
+    cuts = SimpleNamespace(tokenizer=tokenizer, special_tokens={})
+    pretrained.Pretrained.encode(cuts, "three short words")
     opened = models.LanguageModel(TransformerConfig(12, d_model, n_layers=2, n_heads=2)).eval()
     texts = torch.randint(12, (B, T_k))
 
