@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -35,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = command.parse_args(arguments)
     if given.term and not given.lecture:
         command.error("--term needs --lecture too: each sheet has a folder of its own there")
+    if given.student and not given.lecture:
+        command.error("--student needs --lecture too: its results are those of one sheet")
     if given.unsafe:
         print(UNSAFE, file=sys.stderr)
     options, out = Options.of(given), results_folder(given)
@@ -52,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NotStarted as error:
         print(f"Not started: {error}")
         return 2
-    except (ValueError, OSError, GraderError) as error:
+    except (ValueError, OSError, GraderError, sqlite3.Error) as error:
         print(f"Nothing more was graded: {error}")
         return 2
     except KeyboardInterrupt:
@@ -144,6 +147,10 @@ def run_lines(summary: Summary, options: Options, out: Path) -> Iterator[str]:
         yield f"With tasks of your own: {', '.join(summary.own_tasks)}"
     if summary.late:
         yield f"Canvas marks {summary.late} as late: column flags of grades.csv"
+    if summary.replaced:
+        others = ", ".join(map(str, summary.replaced))
+        said = f"These tables replace those of sheet {others}"
+        yield f"{said}: give each sheet an --out of its own, or all of them a --term"
     if summary.lost:
         said = (
             "student of the last run has" if summary.lost == 1 else "students of the last run have"

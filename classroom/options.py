@@ -84,3 +84,5 @@ class Summary:
     """Sheets with another maximum than in the previous run, in words."""
     own_tasks: Sequence[str] = ()
     """Tasks that the lecturer wrote."""
+    replaced: Sequence[int] = ()
+    """Other sheets that earlier runs graded into the same folder, whose tables are gone."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,6 +82,7 @@ def grade_class(
     with contextlib.ExitStack() as stack:
         with before_grading():
             require_there(source)
+            _require_apart(source, (options.term, out))
             _require_fits(options, rules, graded)
             program = None if options.unsafe or examiner else bubblewrap()
             if options.unsafe:
@@ -105,7 +107,22 @@ def _store(out: Path, options: Options) -> Store:
         folder.mkdir(mode=0o700, exist_ok=True)
     path = (options.term or out) / "grades.sqlite"
     path.touch(mode=0o600)
-    return Store(path)
+    try:
+        return Store(path)
+    except sqlite3.Error as error:
+        said = "is another run going on? If the file is damaged, give another --out"
+        raise ValueError(f"{path}: {error}; {said}") from error
+
+
+def _require_apart(source: Path, folders: Iterable[Path | None]) -> None:
+    """Refuse a folder for results among the submissions: the next run would take them for some.
+
+    Raises:
+        ValueError: in this case.
+    """
+    for folder in filter(None, folders):
+        if folder.resolve().is_relative_to(source.resolve()):
+            raise ValueError(f"{folder} lies in the folder of submissions; give another --out")
 
 
 def _require_fits(options: Options, policy: Policy, tasks: Tasks) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 
-from classroom.policy_file import PolicyError, Table, meant, moment
+from classroom.policy_file import PolicyError, Table, elapsed, meant, moment
 from classroom.tables import decoded
 from grading.task import Task, Tasks
 
@@ -78,18 +78,18 @@ class Policy:
         return replace(self, sheets=sheets)
 
     def due(self, lecture: int, student: str) -> datetime | None:
-        """The deadline of a student."""
+        """The deadline of a student; an extension never ends before that of all others."""
         rules = self.of(lecture)
-        return rules.extensions.get(student, rules.due)
+        return max(filter(None, (rules.due, rules.extensions.get(student))), default=None)
 
     def days_late(self, lecture: int, student: str, handed: datetime | None) -> int:
         """Number of days that began after the deadline; 0 within its grace."""
         due = self.due(lecture, student)
-        if due is None or handed is None:
+        if due is None or handed is None or elapsed(due, handed) <= self.grace:
             return 0
-        if handed <= due + self.grace:
-            return 0
-        return -(-(handed - due) // timedelta(days=1))
+        # A day ends at the time of day at which it began, also where the clocks change.
+        began, ended = (time.astimezone(self.zone).replace(tzinfo=None) for time in (due, handed))
+        return max(1, -(-(ended - began) // timedelta(days=1)))
 
     def keeps_back(self, task: Task) -> bool:
         """Whether the feedback never shows the model answer of a task."""

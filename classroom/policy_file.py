@@ -6,7 +6,7 @@ import difflib
 import math
 import os
 from collections.abc import Iterable, Mapping, Set
-from datetime import date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -42,6 +42,11 @@ def with_zone(value: datetime, zone: tzinfo | None) -> datetime:
     if value.tzinfo:
         return value
     return value.replace(tzinfo=zone) if zone else value.astimezone()
+
+
+def elapsed(since: datetime, until: datetime) -> timedelta:
+    """The time between two times; Python itself leaves out that clocks change between them."""
+    return until.astimezone(UTC) - since.astimezone(UTC)
 
 
 def moment(value: datetime | date | bool, zone: tzinfo | None) -> datetime | None:

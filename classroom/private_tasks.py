@@ -37,7 +37,11 @@ def applied(policy: Policy, tasks: Tasks) -> Tasks:
     if policy.private:
         made |= {task.name: task for task in own_tasks(policy.private)}
         made |= with_own_cases(policy.private, made)
+    numbers = sorted({*tasks.lectures.values(), *made.lectures.values()})
+    there = ", ".join(map(str, numbers))
     for lecture, rules in policy.sheets.items():
+        if lecture not in numbers:
+            raise PolicyError(f"[sheets.{lecture}]: no sheet {lecture}; the sheets are: {there}")
         mine = set(made.of_lecture(lecture))
         for key in ("excluded", "bonus", "points"):
             for name in getattr(rules, key):
@@ -49,10 +53,8 @@ def applied(policy: Policy, tasks: Tasks) -> Tasks:
             raise PolicyError(f"[sheets.{lecture}]: {min(both)!r} is excluded and a bonus")
         made = made.without(rules.excluded)
     known = {*tasks, *made}
-    numbers = sorted({*tasks.lectures.values(), *made.lectures.values()})
     for name in policy.keep_back:
         if isinstance(name, int) and name not in numbers:
-            there = ", ".join(map(str, numbers))
             raise PolicyError(f"feedback.keep_back: no sheet {name}; the sheets are: {there}")
         if isinstance(name, str) and name not in known:
             near = "; a sheet's number has no quotes" if name.isdigit() else meant(name, known)
@@ -75,7 +77,7 @@ def _module(path: Path) -> object:
 def own_tasks(folder: Path) -> list[Task]:
     """The lecturer's own tasks: `tasks/lecture_NN/NAME.py`, written as those of the course."""
     found = []
-    for path in sorted((folder / "tasks").glob("lecture_*/*.py")):
+    for path in sorted((folder / "tasks").glob("lecture_*/[!._]*.py")):
         module = _module(path)
         defined = getattr(module, "task", None)
         if not isinstance(defined, TaskFile):
@@ -104,7 +106,7 @@ def own_answer(folder: Path | None, task: Task) -> str:
 def with_own_cases(folder: Path, tasks: Tasks) -> dict[str, Task]:
     """The tasks for which `cases/NAME.py` has a function `cases(seed)` of its own."""
     found = {}
-    for path in sorted((folder / "cases").glob("*.py")):
+    for path in sorted((folder / "cases").glob("[!._]*.py")):
         cases = getattr(_module(path), "cases", None)
         if path.stem not in tasks or not callable(cases):
             raise PolicyError(f"{path}: a function cases(seed) for a task of this name is wanted")

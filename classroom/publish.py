@@ -55,6 +55,9 @@ def publish(run: Run, handed: Intake, marked: Marked, failures: int) -> Summary:
         late=sum(row.late for row in handed.accepted),
         maxima=maxima,
         own_tasks=own,
+        replaced=sorted({n for _, n in before if n} - {sheet.lecture for sheet in sheets})
+        if options.lecture and not options.term
+        else (),
     )
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 csv.field_size_limit(2**31 - 1)  # a written answer may be longer than the module's 131,072
 
 FORMULA = ("=", "+", "-", "@")
+UNSEEN = "\ufeff\u200b\u200e\u200f\u2060"
+"""Signs without width that come along when a text is copied."""
 
 
 def cell(value: object) -> object:
@@ -78,34 +80,46 @@ def read(
     Raises:
         ValueError: if a needed column is missing; the sentence says which there are.
     """
-    text = decoded(path)
+    text = decoded(path).rstrip("\x1a")  # the end of a file of DOS
     first, _, rest = text.partition("\n")
     said = re.fullmatch(r'"?sep=(.)"?\s*', first)  # Excel's own way to name the delimiter
     text = rest if said else text
-    first = text.partition("\n")[0]
-    mark = said[1] if said else max(",;\t", key=first.count)
     try:
-        # newline="" leaves line ends to the reader: \r\n, \n, and the lone \r of old Macs
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=mark))
+        tried = [_rows(text, mark, exact) for mark in (said[1] if said else ",;\t")]
     except csv.Error as error:
         raise ValueError(f"{path.name}: this is no CSV table ({error}); save it as CSV") from error
+    # A sign that is no delimiter stands in some rows only, as in the titles of a gradebook.
+    rows = max(tried, key=lambda rows: (min(map(len, rows), default=0), *map(len, rows[:1])))
     columns = [normal(name) for name in rows[0]] if rows else []
+    twice = [name for name in columns if name and columns.count(name) > 1]
+    if exact and twice:
+        raise ValueError(f"{path.name}: two columns are named {twice[0]!r}; delete one of them")
     missing = [name for name in needed if name not in columns]
     if missing:
         there = ", ".join(columns) or "none"
         raise ValueError(f"{path.name}: no column {', '.join(missing)}; the columns are: {there}")
     made = []
     for row in rows[1:]:
-        if any(value.strip() for value in row):
-            row = [value if exact else _unquoted(value) for value in row]
-            row += [""] * (len(columns) - len(row))
+        row = [value if exact else _unquoted(value) for value in row]
+        row += [""] * (len(columns) - len(row))
+        if exact or row != columns:  # two tables, one below the other
             made.append(dict(zip(columns, row, strict=False)))
     return columns, made
 
 
+def _rows(text: str, mark: str, exact: bool) -> list[list[str]]:
+    """The rows that are not empty.
+
+    `newline=""` leaves line ends to the reader: \\r\\n, \\n, and the lone \\r of old Macs.
+    """
+    lines = io.StringIO(text, newline="")
+    rows = csv.reader(lines, delimiter=mark, skipinitialspace=not exact)
+    return [row for row in rows if any(value.strip() for value in row)]
+
+
 def normal(value: str) -> str:
     """A text in NFC form: macOS writes ö as o and a mark, other programs as one letter."""
-    return unicodedata.normalize("NFC", value).strip()
+    return unicodedata.normalize("NFC", value).strip().strip(UNSEEN).strip()
 
 
 def _unquoted(value: str) -> str:
@@ -119,4 +133,6 @@ def number(text: str) -> float:
     Raises:
         ValueError: if it is none.
     """
+    if "_" in text:  # which Python allows
+        raise ValueError(f"{text!r} is no number")
     return float(text.strip().replace(",", "."))

@@ -12,6 +12,7 @@ from classroom.intake.files import DOCUMENT
 from classroom.intake.roster import Student
 from classroom.intake.select import Listed, ReviewItem
 from classroom.policy import Policy
+from classroom.policy_file import elapsed
 from classroom.sandbox.examiner import Flag
 from classroom.sheets import items_of
 from classroom.states import By, State
@@ -140,6 +141,8 @@ def grade_sheets(
     own = {text for text, number in texts.items() if number < HANDED_OUT}
     accepted = {(row.student.id, row.lecture): row for row in rows if row.counts}
     refused = {row.student.id: row for row in rows if row.student and row.refused}
+    served = {id for id, _ in accepted}  # a picture beside a sheet is no other sheet
+    refused = {i: r for i, r in refused.items() if i not in served or not r.handed.other_format}
     for student in students:
         mine = {lecture for id, lecture in accepted if id == student.id}
         for lecture in sorted(mine | set(lectures) or {None}, key=lambda n: n or 0):
@@ -182,7 +185,8 @@ def _grade(
     rules, items = policy.of(sheet.lecture), []
     for result in results:
         possible = rules.points.get(result.task, result.possible)
-        points = round(result.points * possible / result.possible, 2)
+        share = result.points / result.possible
+        points = possible if share == 1 else min(possible, round(share * possible, 2))
         if not rules.partial and points < possible:
             points, result.part = 0.0, WHOLE if points else ""
         grade = Grade(result.task, points, possible, By.GRADER, result, found=points)
@@ -239,7 +243,7 @@ def _lateness(sheet: SheetGrade, policy: Policy) -> list[ReviewItem]:
     due = policy.due(sheet.lecture, student.id)
     if due is None:
         return []
-    sheet.after = row.when - due if sheet.late else timedelta(0)
+    sheet.after = elapsed(due, row.when) if sheet.late else timedelta(0)
     canvas = row.handed.owner.system == "canvas" and not row.by_hand
     if row.when is None and canvas and not row.late:
         return []  # Canvas marks who was late

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import stat
-import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from pathlib import Path, PurePosixPath
 
 from classroom.intake.files import (
@@ -60,6 +61,7 @@ def files_in_zip(
     own: bool,
     speaks: str = "",
     left: _Left | None = None,
+    zone: tzinfo | None = None,
 ) -> Iterator[Handed]:
     """What a zip holds; of zips in it too, down to `MOST_DEEP`.
 
@@ -71,6 +73,7 @@ def files_in_zip(
         inside: the way to it, if it lies in another zip.
         speaks: the name of the student's zip in which it lies, if that is known.
         left: what may still come out of the zips around it.
+        zone: of the times in it, which name none; this machine's if not given.
     """
     when = path.stat().st_mtime // 1
     try:
@@ -99,10 +102,10 @@ def files_in_zip(
     if left is None and among:  # one of several zips: a student's, or that of a group
         left = _Left(MOST_ENTRIES, MOST_WITHIN if own else 10 * MOST_WITHIN)
     for entry in sorted(entries, key=lambda entry: entry.filename):
-        whole = readable(f"{name}/{entry.filename}")
-        inner = readable(entry.filename)
+        inner = readable(_name(entry))
+        whole = f"{name}/{inner}"
         owner = owner_of(whole, speaks or inner)
-        made = time.mktime((*entry.date_time, 0, 0, -1)) if entry.date_time[0] >= 1980 else when
+        made = _time(entry, zone) or when
         problem = _bad_entry(entry, _parts(entry))
         if problem:
             yield Handed(path, whole, owner, made, (*inside, entry.filename), problem)
@@ -113,7 +116,7 @@ def files_in_zip(
         elif is_zip(entry.filename):
             deeper = (*inside, entry.filename)
             if len(deeper) < MOST_DEEP:
-                yield from files_in_zip(path, whole, deeper, True, speaks, left)
+                yield from files_in_zip(path, whole, deeper, True, speaks, left, zone)
             else:
                 problem = f"It is a zip within {MOST_DEEP} others, and no more are opened."
                 problem += " Hand in the notebook itself."
@@ -124,7 +127,22 @@ def files_in_zip(
 
 
 def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
-    return PurePosixPath(entry.filename.replace("\\", "/")).parts or ("",)
+    return PurePosixPath(_name(entry).replace("\\", "/")).parts or ("",)
+
+
+def _name(entry: zipfile.ZipInfo) -> str:
+    """Its name: macOS writes UTF-8 without saying so, and then it is read as code page 437."""
+    if not entry.flag_bits & 0x800:
+        with contextlib.suppress(UnicodeError):
+            return entry.filename.encode("cp437").decode()
+    return entry.filename
+
+
+def _time(entry: zipfile.ZipInfo, zone: tzinfo | None) -> float | None:
+    """When it was changed last; None if no calendar has that time."""
+    with contextlib.suppress(ValueError, OverflowError):
+        return datetime(*entry.date_time, tzinfo=zone).timestamp()
+    return None
 
 
 def _bad_entry(entry: zipfile.ZipInfo, parts: tuple[str, ...]) -> str:

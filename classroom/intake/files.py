@@ -15,8 +15,8 @@ PIECE = 1 << 16
 MOST_BYTES = 50_000_000
 """Of a notebook with its outputs: pictures and viewers make some of them large."""
 MOST_ZIP = 200_000_000
-IGNORED = {"__MACOSX", ".ipynb_checkpoints"}
-LITTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
+IGNORED = {"__MACOSX", ".ipynb_checkpoints", "__pycache__", ".git", ".venv", ".vscode", ".idea"}
+LITTER = {".DS_Store", "Thumbs.db", "desktop.ini", ".gitignore", ".gitattributes"}
 NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)
 """Some browsers put an ending of their own behind the notebook's."""
 DOCUMENT = re.compile(r"\.(docx?|odt|rtf|pages|pdf|txt|md|tex|html?|jpe?g|heic)$", re.IGNORECASE)
@@ -98,7 +98,7 @@ def too_large(most: int) -> str:
 
 
 def is_litter(parts: tuple[str, ...]) -> bool:
-    """What operating systems and Jupyter leave beside the files."""
+    """What operating systems, editors, git and Python leave beside the files."""
     return bool(IGNORED & set(parts)) or parts[-1] in LITTER or parts[-1].startswith("._")
 
 
@@ -119,7 +119,11 @@ def has_other_format(name: str) -> bool:
 
 
 def readable(name: str) -> str:
-    """A name as it can be written anywhere: file systems hold bytes that are no text."""
+    """A name as it can be written anywhere.
+
+    Of bytes that are no UTF-8, each becomes a letter: such names stay apart.
+    """
+    name = re.sub("[\udc80-\udcff]", lambda byte: chr(ord(byte[0]) - 0xDC00), name)
     return unicodedata.normalize("NFC", name).encode(errors="replace").decode()
 
 

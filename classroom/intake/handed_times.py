@@ -67,13 +67,17 @@ def table_times(policy: Policy, members: Class) -> dict[str, datetime]:
     if policy.times in ("", "files"):
         return found
     for number, row in enumerate(tables.read(policy.times, ("id", "handed"))[1], 2):
+        if not row["handed"]:
+            continue  # nothing was handed in
         try:
             when = with_zone(datetime.fromisoformat(row["handed"]), policy.zone)
         except (ValueError, OverflowError) as error:
             where = f"{policy.times.name}, line {number}"
             wanted = f"{row['handed']!r} is no time such as 2026-11-02T23:59"
             raise ValueError(f"{where}: {wanted}") from error
-        found[row.get("file") or members.id_of(row["id"])] = when
+        whose = row.get("file") or members.id_of(row["id"])
+        if found.setdefault(whose, when) != when:
+            raise ValueError(f"{policy.times.name}, line {number}: {whose} has two times in it")
     return found
 
 

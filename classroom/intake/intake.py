@@ -45,7 +45,7 @@ def intake(run: Run) -> Intake:
     Raises:
         ValueError: if an option or a table names a file or a student that is not there.
     """
-    found = find(run.source)
+    found = find(run.source, run.policy.zone)
     _require_files(run, found)
     members = _members(run, found)
     chosen = _decided(run, "counts", found)

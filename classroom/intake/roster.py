@@ -83,12 +83,14 @@ def _one(old: Student, new: Student, where: str) -> Student:
     """Merge two rows about one student.
 
     Raises:
-        ValueError: if these are two people: what they share is a number, and the e-mails differ.
+        ValueError: if these are two people: they share a number, and e-mails or names differ.
     """
     shared = old.also & new.also
-    two = old.email.lower() != new.email.lower() and old.email and new.email
+    emails, names = (old.email, new.email), (old.name, new.name)
+    two = emails[0].lower() != emails[1].lower() if all(emails) else all(names) and _apart(*names)
     if two and all(word.startswith(("moodle ", "canvas ")) for word in shared):
-        said = f"{min(shared)!r} is {old.email} in another table and {new.email} here"
+        was, now = emails if all(emails) else names
+        said = f"{min(shared)!r} is {was} in another table and {now} here"
         raise ValueError(f"{where}: {said}; leave out the table that is of another assignment")
     first, second = (new, old) if old.blind and not new.blind else (old, new)
     return replace(
@@ -99,6 +101,11 @@ def _one(old: Student, new: Student, where: str) -> Student:
         also=first.also | second.also,
         numbers=first.numbers | second.numbers,
     )
+
+
+def _apart(one: str, other: str) -> bool:
+    """Whether two names have no part in common."""
+    return not {*re.findall(r"\w+", _key(one))} & {*re.findall(r"\w+", _key(other))}
 
 
 def _rows(path: Path) -> Iterable[tuple[int, Student]]:

@@ -243,12 +243,17 @@ def _read(
         raise Refused("It contains no task of the course. Hand in the sheet with your answers.")
     guess = best(held)
     row.holds = held[guess if lecture is None else lecture] if lecture in (None, *held) else None
-    if row.holds is None or len(held[guess].defined) > len(row.holds.defined):
+    more = row.holds is not None and len(held[guess].defined) > len(row.holds.defined)
+    if row.holds is None or (more and row.holds.strength < 2):  # a notebook may hold several sheets
         row.holds = held[guess]
         if not row.holds.defined and not row.holds.marked:  # a word of its code is a task's name
             raise Refused(f"It contains no task of sheet {lecture}. Hand in that sheet.")
         raise OtherSheet(f"It is sheet {guess}. Hand in sheet {lecture}.")
     row.lecture = row.holds.lecture
+    also = [n for n, one in held.items() if one.strength == 2 and n != row.lecture]
+    if lecture is None and also:
+        said = f"answers sheet {also[0]} too, which is not graded here: use --lecture {also[0]}"
+        items.append(ReviewItem(said, row.lecture, row.student, handed.name))
     others = holds(cells, tasks.without(own))
     course = any(one.defined or one.marked for one in others.values())
     row.own = bool(row.holds.answered) and not course

@@ -7,10 +7,14 @@ graded.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import tzinfo
 from pathlib import Path, PurePosixPath
 
 from classroom.intake.archives import files_in_zip
 from classroom.intake.files import (
+    NOTEBOOK,
     Handed,
     has_other_format,
     is_litter,
@@ -18,11 +22,14 @@ from classroom.intake.files import (
     no_notebook,
     readable,
 )
-from classroom.intake.owners import owner_of
+from classroom.intake.owners import owner_of, stem
 
 
-def find(source: Path) -> list[Handed]:
+def find(source: Path, zone: tzinfo | None = None) -> list[Handed]:
     """Every file in a folder, a zip or a notebook, in a fixed order; also what is no notebook.
+
+    Args:
+        zone: of the times in a zip, which name none; this machine's if not given.
 
     Raises:
         FileNotFoundError: if there is no such folder or file.
@@ -41,12 +48,38 @@ def find(source: Path) -> list[Handed]:
             if problem := _no_files(path):
                 found.append(Handed(path, name, owner_of(name), 0.0, problem=problem))
         elif is_zip(path.name):
-            found += files_in_zip(path, name, (), source.is_dir())
+            found += files_in_zip(path, name, (), source.is_dir(), zone=zone)
         else:
             when, problem = path.stat().st_mtime // 1, no_notebook(name)
             other = has_other_format(name)
             found.append(Handed(path, name, owner_of(name), when, (), problem, other))
-    return found
+    return _named_by_folders(found)
+
+
+def _named_by_folders(found: Sequence[Handed]) -> list[Handed]:
+    """Let a folder name the student, where folders tell more students apart than files do.
+
+    So with `ada/solution.ipynb`, and with `ada/sheet-2/02_masks.ipynb`.
+    """
+    plain = {handed: _folders(handed) for handed in found if not handed.owner.system}
+    books = {handed: there for handed, there in plain.items() if NOTEBOOK.search(handed.name)}
+    names: dict[int, set[str]] = {}
+    for there in books.values():
+        for level, folder in enumerate(there):
+            names.setdefault(level, set()).add(folder)
+    level = max(names, key=lambda level: len(names[level]), default=0)
+    if not names or len(names[level]) <= len({handed.owner.id for handed in books}):
+        return list(found)
+    return [
+        replace(handed, owner=replace(handed.owner, id=stem(there[level])))
+        if len(there := plain.get(handed, ())) > level
+        else handed
+        for handed in found
+    ]
+
+
+def _folders(handed: Handed) -> tuple[str, ...]:
+    return PurePosixPath(handed.name.replace("\\", "/")).parts[:-1]
 
 
 def require_there(source: Path) -> None:

@@ -33,6 +33,11 @@ def column_named(table: Path, columns: Sequence[str], name: str) -> str:
     return fits[0]
 
 
+def is_excused(grade: str) -> bool:
+    """Whether a grade is Canvas's word for a student who need not submit; points would undo it."""
+    return grade.strip().upper() == "EX"
+
+
 def maximum(rows: Sequence[Mapping[str, str]], column: str) -> str:
     """The maximum of an assignment, which stands in a row of its own."""
     return next((row[column] for row in rows if "Points Possible" in row["Student"]), "")
@@ -54,7 +59,7 @@ def fill(
         sheet = sheets.get(f"canvas {row['ID'].strip()}") if row["ID"].strip() else None
         if sheet is None:
             others.append(row["Student"].strip() or row["ID"])
-        elif sheet.graded or sheet.given:
+        elif (sheet.graded or sheet.given) and not is_excused(row[column]):
             row[column] = points(sheet, most)
     return others
 

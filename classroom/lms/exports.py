@@ -91,12 +91,18 @@ def fill(sheets: Sequence[SheetGrade], table: Path, column: str, scale: bool) ->
 
     if _is_moodle(table, columns):
         others = moodle.fill(rows, by_word, points)
+        kept, why = sum(map(moodle.is_locked, rows)), "Moodle lets nobody change"
     else:
         name = canvas.column_named(table, columns, column)
         others = canvas.fill(rows, by_word, points, name)
+        kept, why = (
+            sum(canvas.is_excused(row[name]) for row in rows),
+            "are excused (EX) and stay so",
+        )
     if len(others) == len(rows):
         raise ValueError(f"{table.name}: nobody on it is in the class; is it of this assignment?")
-    return Filled(columns, rows, _in_words(sheets, filled, len(rows), others))
+    said = _in_words(sheets, filled, len(rows), others) + f"; {kept} {why}" * bool(kept)
+    return Filled(columns, rows, said)
 
 
 def _in_words(
@@ -198,6 +204,8 @@ def _points(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
         _require_same(where, most, sheet.possible)
     elif most.strip() and sheet.possible:
         maximum = _maximum(where, most)
+        if sheet.points == sheet.possible:
+            return f"{maximum:.10g}"  # rounded it might be more, or less
         if not _same(maximum, sheet.possible):
             return f"{round(sheet.points * maximum / sheet.possible, 2):.10g}"
     return f"{sheet.points:.10g}"

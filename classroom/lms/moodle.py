@@ -21,6 +21,11 @@ def maximum(row: Mapping[str, str]) -> str:
     return next((most for name, most in row.items() if name.lower() == "maximum grade"), "")
 
 
+def is_locked(row: Mapping[str, str]) -> bool:
+    """Whether Moodle leaves the grade of this row as it is, whatever is imported."""
+    return row.get("Grade can be changed", "").strip().lower() == "no"
+
+
 def fill(rows: list[dict[str, str]], sheets: Mapping[str, SheetGrade], points: Points) -> list[str]:
     """Fill in the rows of the class; returns the names of the students in all other rows.
 

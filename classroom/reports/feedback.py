@@ -93,7 +93,7 @@ def _sum(sheet: SheetGrade) -> str:
         said += (
             f" Submitted {_duration(sheet.after)} late, which counts as {_days(sheet.late)}, so "
         )
-        said += f"{sheet.share:.0%} of {sheet.earned:g} points count."
+        said += f"{100 * sheet.share:g}% of {sheet.earned:g} points count."
     return said  # numbers only
 
 

@@ -138,7 +138,7 @@ def notebook_space() -> dict:
     def nothing(*args: object, **kwargs: object) -> None:
         """Show nothing."""
 
-    for name in ("display", "exit", "quit"):
+    for name in ("display", "exit", "quit", "help"):  # the last is missing without `site`
         main.__dict__[name] = nothing
     return main.__dict__
 

@@ -58,7 +58,7 @@ def test_gradescope_policy_follows_the_page(tmp_path, monkeypatch):
     done = Summary()
     monkeypatch.setattr(cli, "grade_class", lambda *_, **more: asked.append(more) or done)
     words = [str(tmp_path), "--out", str(tmp_path / "out"), "--policy", str(path)]
-    assert cli.main([*words, "--student", "submission"]) == 0
+    assert cli.main([*words, "--student", "submission", "--lecture", "2"]) == 0
     assert cli.main(words) == 2 and len(asked) == 1
 
 

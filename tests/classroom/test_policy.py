@@ -1,6 +1,7 @@
 """The rules of a class in `class.toml`: what counts, and what is refused by name."""
 
 import html
+import os
 import re
 
 import pytest
@@ -24,7 +25,7 @@ def test_policy_may_name_students_who_left(small, tmp_path):
     due = 2030-01-01T12:00:00+01:00
     extensions = { eva = 2030-01-02T12:00:00+01:00 }
     """
-    graded(*small, policy=policy_of(tmp_path, text % 3))
+    graded(*small, policy=policy_of(tmp_path, text % 5))
     with pytest.raises(ValueError, match="eva"):
         graded(*small, policy=policy_of(tmp_path, text % 2))
 
@@ -50,13 +51,15 @@ def test_the_policy_decides_what_counts(small, tmp_path):
     days = 3
     [sheets.2]
     due = 2023-11-15T12:00:00Z
-    extensions = { bob = 2023-11-18T12:00:00Z, cem = 2023-11-10T00:00:00Z }
+    extensions = { bob = 2023-11-18T12:00:00Z, cem = 2023-11-10T00:00:00Z }  # before
     bonus = ["query_context"]
     excluded = ["essay"]
     points = { stable_softmax = 20 }
     """
+    late = LATER + 4 * 86_400
+    os.utime(folder / "cem" / "02_sheet.ipynb", (late, late))
     graded(folder, out, tasks=TEXTS, policy=policy_of(tmp_path, text))
-    # all handed in on 2023-11-16, 02:00 UTC: ada a day late, bob in time, cem far too late
+    # handed in on 2023-11-16, 02:00 UTC: ada a day late, bob in time; cem four days later, too late
     rows = {row["id"]: row for row in rows_of(out / "grades.csv")}
     assert {id: float(row["points"]) for id, row in rows.items()} == {
         "ada": pytest.approx(24 * 0.9),
