@@ -37,20 +37,25 @@ def make(path: Path, lecture: int, seed: int, policy: Path | None = None) -> Non
     if own:
         wanted = "the zip must not hold what is yours alone; make a copy of the policy without them"
         raise ValueError(f"{policy.name} names {', '.join(own)}: {wanted}")
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
         for folder in FOLDERS:
             for file in sorted((ROOT / folder).rglob("*")):
                 if file.is_file() and not LEFT_OUT & set(file.parts):
                     archive.write(file, file.relative_to(ROOT))
         for name in FILES:
-            archive.write(ROOT / name, name)
+            archive.writestr(name, as_on_linux(ROOT / name))
         archive.writestr("gradescope/settings.sh", f"LECTURE={lecture}\nSEED={seed}\n")
         if policy is not None:
             archive.write(policy, "gradescope/class.toml")
         for script in ("setup.sh", "run_autograder"):
             entry = zipfile.ZipInfo(script)
             entry.external_attr = 0o755 << 16
-            archive.writestr(entry, (SCRIPTS / script).read_bytes())
+            archive.writestr(entry, as_on_linux(SCRIPTS / script))
+
+
+def as_on_linux(file: Path) -> bytes:
+    """The content of a text file, which git on Windows may have given other line ends."""
+    return file.read_bytes().replace(b"\r\n", b"\n")
 
 
 def possible(lecture: int, policy: Path | None = None) -> tuple[float, dict[str, float]]:

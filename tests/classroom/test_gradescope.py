@@ -1,12 +1,17 @@
 """Results and packages for Gradescope."""
 
 import json
+import os
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
+from classroom.lms import gradescope
 from classroom.options import Summary
+from classroom.policy import Policy
 from classroom.sheets import sheets
+from grading.task import all_tasks
 from tests.classroom.class_runs import graded, policy_of
 from tests.classroom.fake_class import FULL, LATER, RIGHT, put, sheet
 from tools import autograder
@@ -41,6 +46,38 @@ def test_gradescope_zip_has_no_private_files(tmp_path):
     (tmp_path / "class.toml").write_text('[late]\ntimes = "files"', encoding="utf-8")
     autograder.make(tmp_path / "x.zip", 2, 7, tmp_path / "class.toml")
     assert "gradescope/class.toml" in zipfile.ZipFile(tmp_path / "x.zip").namelist()
+
+
+def test_the_zip_is_the_same_from_windows(tmp_path, monkeypatch):
+    """As reported at otter-grader 526 and cpython 78278: other line ends, and files of 1970."""
+    for folder in autograder.FOLDERS:
+        (tmp_path / folder).mkdir()
+    scripts = tmp_path / "classroom"
+    for file in (tmp_path / "exercises" / "02_a.ipynb", scripts / "setup.sh"):
+        file.write_bytes(b"#!/bin/bash\r\necho\r\n")
+        os.utime(file, (0, 0))
+    for file in (scripts / "run_autograder", *(tmp_path / name for name in autograder.FILES)):
+        file.write_bytes(b"torch==2.9.0\r\n")
+    monkeypatch.setattr(autograder, "ROOT", tmp_path)
+    monkeypatch.setattr(autograder, "SCRIPTS", scripts)
+    autograder.make(tmp_path / "x.zip", 2, 7)
+    archive = zipfile.ZipFile(tmp_path / "x.zip")
+    assert archive.read("setup.sh") == b"#!/bin/bash\necho\n"
+    assert archive.read("requirements.txt") == b"torch==2.9.0\n"
+
+
+def test_gradescope_can_store_what_students_wrote(tmp_path):
+    """As reported at PrairieLearn 931 and 1270, whose database refuses a null character."""
+    result = SimpleNamespace(message="ValueError: \0\ud83d\x1b[31m", part="", review=False)
+    task = sheets()[2].items[0].task
+    grade = SimpleNamespace(task=task, points=0.1 + 0.2, possible=4.0, result=result)
+    graded = SimpleNamespace(notes=["Code cell 1: \0"], flags=[])
+    sheet = SimpleNamespace(graded=graded, lecture=2, grades=[grade], points=0.1 + 0.2)
+    gradescope.write(tmp_path / "results.json", [sheet], all_tasks(), Policy())
+    document = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert document["score"] == document["tests"][0]["score"] == 0.3
+    assert document["output"] == "Code cell 1:  "
+    assert document["tests"][0]["output"] == "ValueError:  ? [31m"
 
 
 def test_gradescope_policy_follows_the_page(tmp_path, monkeypatch):
