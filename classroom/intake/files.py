@@ -67,7 +67,8 @@ class Handed:
         except Refused:
             raise
         except Exception as error:  # whatever a torn zip makes its reader do
-            raise Refused(f"It cannot be read: {error}. Hand it in again.") from error
+            said = getattr(error, "strerror", None) or error  # without the path on this machine
+            raise Refused(f"It cannot be read: {said}. Hand it in again.") from error
 
 
 def member(file: io.BufferedIOBase, inside: tuple[str, ...], most: int = MOST_ZIP) -> io.BytesIO:

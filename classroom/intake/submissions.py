@@ -41,19 +41,30 @@ def find(source: Path, zone: tzinfo | None = None) -> list[Handed]:
         name = readable(path.relative_to(top).as_posix())
         if is_litter(PurePosixPath(name).parts):
             continue
-        if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            problem = "It is a link or a special file, which is refused. Hand in the notebook."
+        try:
+            found += _files_at(path, name, source.is_dir(), zone)
+        except OSError as error:  # a student's folder that nobody else may enter
+            problem = f"It cannot be read: {error.strerror}. Hand it in again."
             found.append(Handed(path, name, owner_of(name), 0.0, problem=problem))
-        elif path.is_dir():
-            if problem := _no_files(path):
-                found.append(Handed(path, name, owner_of(name), 0.0, problem=problem))
-        elif is_zip(path.name):
-            found += files_in_zip(path, name, (), source.is_dir(), zone=zone)
-        else:
-            when, problem = path.stat().st_mtime // 1, no_notebook(name)
-            other = has_other_format(name)
-            found.append(Handed(path, name, owner_of(name), when, (), problem, other))
     return _named_by_folders(found)
+
+
+def _files_at(path: Path, name: str, among: bool, zone: tzinfo | None) -> list[Handed]:
+    """What is handed in at a path.
+
+    Raises:
+        OSError: if it cannot be looked at.
+    """
+    if path.is_symlink() or not (path.is_file() or path.is_dir()):
+        problem = "It is a link or a special file, which is refused. Hand in the notebook."
+        return [Handed(path, name, owner_of(name), 0.0, problem=problem)]
+    if path.is_dir():
+        problem = _no_files(path)
+        return [Handed(path, name, owner_of(name), 0.0, problem=problem)] if problem else []
+    if is_zip(path.name):
+        return list(files_in_zip(path, name, (), among, zone=zone))
+    when, problem, other = path.stat().st_mtime // 1, no_notebook(name), has_other_format(name)
+    return [Handed(path, name, owner_of(name), when, (), problem, other)]
 
 
 def _named_by_folders(found: Sequence[Handed]) -> list[Handed]:

@@ -236,4 +236,10 @@ def _feedback_path(sheet: SheetGrade) -> str:
             return moodle.feedback_path(owner.name, owner.id, file)
         if owner.system == "canvas":
             return canvas.feedback_path(sheet.file)
-    return f"{re.sub(r'[/:]', '_', sheet.student.id)}/{file}"
+    return f"{_folder(sheet.student.id)}/{file}"
+
+
+def _folder(student: str) -> str:
+    """A folder of a student's own wherever the zip is unpacked, also where case does not count."""
+    plain = student == student.lower() and re.fullmatch(r"\w[\w@.+-]*", student)
+    return student if plain else feedback_name(student).removesuffix(".html")

@@ -73,7 +73,7 @@ def _before_or_now(task: str, points: Mapping[str, float], waiting: Collection[s
 def _file(row: Listed) -> list[object]:
     """A row of files.csv."""
     who = [row.student.id, row.student.name] if row.student else ["", ""]
-    when = row.when.isoformat(timespec="minutes") if row.when and row.handed.when else ""
+    when = row.when.isoformat(timespec="seconds") if row.when and row.handed.when else ""
     return [row.handed.name, *who, row.lecture or "", row.status, when]
 
 

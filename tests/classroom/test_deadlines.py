@@ -161,7 +161,7 @@ def test_a_file_put_in_by_hand_has_no_time_of_its_own(tmp_path, form):
     assert "submission time is not known" in said
     times.write_text(f"id,handed,file\n{id},2026-11-04T10:00Z,{id}.ipynb", encoding="utf-8")
     text = text.replace("moodle", "times.csv")
-    assert run() == ("2", "2026-11-04T10:00+00:00", [])
+    assert run() == ("2", "2026-11-04T10:00:00+00:00", [])
 
 
 def test_policy_time_zone_applies_to_bare_times(tmp_path, monkeypatch):

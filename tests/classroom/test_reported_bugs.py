@@ -6,6 +6,7 @@ import sqlite3
 import time
 import zipfile
 from datetime import datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
@@ -73,6 +74,24 @@ def test_who_has_no_time_stops_nobody(small, tmp_path):
     times.write_text("id,handed\nada,2023-11-15T11:00:00Z\nada,2023-11-16T11:00:00Z\n")
     with pytest.raises(ValueError, match=r"times\.csv, line 3: ada has two times"):
         graded(*small, policy=policy_of(tmp_path, TIMES))
+
+
+@linux
+def test_a_closed_folder_stops_nobody(tmp_path, monkeypatch):
+    """jupyter/nbgrader#419, #728: a student's folder may be listed, and not entered."""
+    for name in ("ada/sub/02_x.ipynb", "bea/02_x.ipynb"):
+        put(tmp_path / name, b"{}", LATER)
+    is_symlink = Path.is_symlink
+
+    def closed(path):
+        if path.parent.name == "sub":  # for root no folder is closed
+            raise PermissionError(13, "Permission denied", str(path))
+        return is_symlink(path)
+
+    monkeypatch.setattr(Path, "is_symlink", closed)
+    problems = {handed.name: handed.problem for handed in find(tmp_path)}
+    assert problems["bea/02_x.ipynb"] == ""
+    assert problems["ada/sub/02_x.ipynb"].startswith("It cannot be read: Permission denied")
 
 
 @pytest.mark.parametrize("name", ["__init__.py", "._essay.py"])
@@ -167,7 +186,7 @@ def test_times_in_a_zip_are_those_of_the_class(tmp_path, monkeypatch):
         monkeypatch.undo()
         time.tzset()
     [file] = rows_of(tmp_path / "out" / "files.csv")
-    assert file["handed in"] == "2026-11-02T23:30+01:00"
+    assert file["handed in"] == "2026-11-02T23:30:00+01:00"
 
 
 @pytest.mark.parametrize(
@@ -305,6 +324,14 @@ def test_another_student_has_the_same_number(tmp_path):
         read_roster([own, table])
     table.write_text(GRADEBOOK.format("", "") + '"Brook, Ada",501,,A,\n')
     assert len(read_roster([own, table])) == 1
+
+
+def test_every_student_has_a_folder_in_the_zip():
+    """RunestoneInteractive/RunestoneServer#1038: of two with one path, one would have no page."""
+    ids = ["ada", "a@x.org", "jörg", "Ada", "a/b", "a_b", "a:b", "..", ".x", "A_B"]
+    folders = [exports._folder(id) for id in ids]
+    assert len({folder.lower() for folder in folders}) == len(ids)
+    assert folders[:3] == ids[:3] and not any("/" in f or f.startswith(".") for f in folders)
 
 
 @grader
