@@ -189,7 +189,7 @@ def test_a_session_plan_fits_its_lecture(number, text):
     assert sum(place.kind == "vote" for step in plan.steps for place in step.places) >= 4
 
 
-MASKS = """0–45 The causal mask; vote "How many outputs"
+MASKS = """0–45 The causal mask; vote "What will the three rows"
 Vote.
 > *Twelve.*
 
@@ -209,7 +209,7 @@ cut: Nothing."""
         ("45–90", "45–45", "45–45 does not follow minute 45"),
         ("The causal mask", "The casual mask", "has no heading 'The casual mask'"),
         ("The causal mask", "Further reading", "has no heading 'Further reading'"),
-        ("How many outputs", "How many inputs", "has no vote 'How many inputs'"),
+        ("the three rows", "the four rows", "has no vote 'What will the four rows'"),
         ("task masked_row", "task masked_rows", "has no task 'masked_rows'"),
         ("task masked_row", "explorable masked_row", "has no explorable 'masked_row'"),
         ("0–45 The", "0–86 The", "86–90: its tasks take 5 minutes"),
