@@ -105,18 +105,28 @@ def read_points(
     "-" withdraw an earlier correction. `id_of` finds the student whom the column `id` names.
 
     Raises:
-        ValueError: on rows that fit no student or task, or have impossible points; it names all.
+        ValueError: on rows that fit no student or task, have impossible points, or contradict each
+            other without another author; it names all.
     """
     known, made, faults = set(ids), [], []
+    first: dict[tuple[str, ...], tuple[int, float | None]] = {}
     _, rows = tables.read(path, ("id", "task", "points"))
     for number, row in enumerate(rows, 2):
         if row["points"]:
             where = f"{path.name}, line {number}"
             row = row | {"id": id_of(row["id"])}
             try:
-                made.append(correction(where, row, known, tasks, policy, author))
+                one = correction(where, row, known, tasks, policy, author)
             except ValueError as error:
                 faults.append(str(error))
+                continue
+            place = one.student, one.task, one.author, one.answer
+            line, points = first.setdefault(place, (number, one.points))
+            if points != one.points:
+                faults.append(
+                    f"{where}: line {line} has other points for {one.student}, {one.task}"
+                )
+            made.append(one)
     if faults:
         raise ValueError("\n".join(faults))
     return made

@@ -63,13 +63,14 @@ def intake(run: Run) -> Intake:
 
 
 def version(tasks: Tasks, lecture: int, private: Path | None = None) -> str:
-    """A digest that changes whenever grades might: with the grader, the tasks, Python and torch."""
-    torch = metadata.version("torch")  # which is not imported for this
-    digest = hashlib.sha256(f"{platform.python_version()} {torch}".encode())
+    """A digest that changes whenever grades might: with grader, tasks, helpers and libraries."""
+    libraries = [metadata.version(name) for name in ("torch", "numpy")]  # none is imported for this
+    digest = hashlib.sha256(f"{platform.python_version()} {libraries}".encode())
     others = ROOT / "grading" / "tasks"
     files = [path for path in (ROOT / "grading").rglob("*.py") if others not in path.parents]
     files += [*others.glob("*.py"), *(others / f"lecture_{lecture:02}").glob("*.py")]
     files += [path for path in (ROOT / "classroom").rglob("*.py") if "benchmark" not in path.parts]
+    files += (ROOT / "helpers").rglob("*.py")
     files = sorted(files) + (sorted(private.rglob("*.py")) if private else [])
     for path in files:
         digest.update(path.name.encode() + path.read_bytes())

@@ -21,7 +21,7 @@ from classroom.policy import Policy, SheetRules
 from classroom.private_tasks import own_tasks, with_own_cases
 from classroom.sandbox.worker import notebook_space
 from classroom.sheets import sheets
-from tests.classroom.class_runs import graded, policy_of, rows_of
+from tests.classroom.class_runs import again, graded, policy_of, rows_of
 from tests.classroom.fake_class import HALF, LATER, OTHER_SHEET, RIGHT, put, sheet
 from tests.grading.sample_tasks import notebook
 
@@ -332,6 +332,17 @@ def test_every_student_has_a_folder_in_the_zip():
     folders = [exports._folder(id) for id in ids]
     assert len({folder.lower() for folder in folders}) == len(ids)
     assert folders[:3] == ids[:3] and not any("/" in f or f.startswith(".") for f in folders)
+
+
+@grader
+def test_points_that_contradict_are_refused(small, tmp_path):
+    """pawtograder/platform#979: of two rows about one student, the last one would count."""
+    table = tmp_path / "points.csv"
+    table.write_text("id,task,points\nada,essay,1\nada,essay,3\n")
+    with pytest.raises(ValueError, match="line 3: line 2 has other points for ada, essay"):
+        again(small, points=(table,))
+    table.write_text("id,task,points,author\nada,essay,1,Ann\nada,essay,3,Ben\n")
+    assert again(small, points=(table,)).open_items == 1
 
 
 @grader

@@ -68,6 +68,7 @@ def test_version_depends_on_points_and_own_files(tmp_path):
         ("grading/tasks/lecture_02/stable_softmax.py", True),
         ("grading/tasks/lecture_03/Head.py", False),
         ("classroom/gradebook/store.py", True),
+        ("helpers/masks.py", True),
         ("classroom/benchmark/run.py", False),
     ],
 )
