@@ -16,6 +16,12 @@ Writes `helpers/results/stored/alignments.json`:
                      missed    the same as `hits`, for the words that the rule misses
                      verbs     how many misses of the average are in the row of the verb, and in how
                                many of these the largest weight is on the subject
+                     masked    for how many of the verbs the translator, given the true words before,
+                               predicts the right form if cross-attention is kept from the
+                               `subject`, or from the `object`, each with all its words, or reads
+                               `only` the verb. `any_form` is like `only`, but a verb with
+                               another ending counts, too; `again` is for how many it predicts the
+                               object once more if cross-attention reads only the object's noun
                      longer    for `longer_sentences` sentences of two clauses, and for as many of
                                three: how many translations are right, and how many have one clause
 """
@@ -31,7 +37,15 @@ import torch
 
 from experiments.beams import TRAINED, translator
 from experiments.translation import clauses_of, corpus, greedy
-from helpers.data.kannada import Sentence, sentences, translation_batch
+from helpers.data.kannada import (
+    ENDINGS,
+    KANNADA,
+    VERBS,
+    Sentence,
+    conjugate,
+    sentences,
+    translation_batch,
+)
 from helpers.encoder_decoder import EncoderDecoder
 
 TABLE = Path(__file__).parent.parent / "helpers" / "results" / "stored" / "alignments.json"
@@ -49,6 +63,47 @@ def rule(known: list[Sentence], pairs: list[Sentence]) -> list[int]:
         for pair in pairs
         for at in range(len(pair.target))
     ]
+
+
+VERB_OF = {
+    conjugate(verb, agreement, past): verb
+    for verb in VERBS
+    for agreement in ENDINGS
+    for past in (False, True)
+}
+
+
+@torch.no_grad()
+def verbs_with_masks(model: EncoderDecoder, ones: list[Sentence]) -> dict[str, int]:
+    """`masked`, see above.
+
+    The decoder has one block, so the prediction of the verb depends on the cross-attention of its
+    own row only, and the same mask can serve all rows.
+    """
+    (source, target), _ = translation_batch(ones)
+    memory = model.encode(source)  # (batch, T_k, d_model)
+    places = torch.arange(source.shape[1])  # (T_k,)
+    verb = torch.tensor([pair.alignment[-1] for pair in ones])[:, None]
+    last = torch.tensor([len(pair.source) - 1 for pair in ones])[:, None]
+    is_word = places <= last  # (batch, T_k)
+    masks = {
+        "subject": is_word & (places >= verb),
+        "object": places <= verb,
+        "only": places == verb,
+        "noun": places == last,
+    }
+    found = {}
+    for name, mask in masks.items():
+        logits = model.decode(target, memory, mask[:, None, None])  # (batch, T_q, vocab)
+        ids = [row[len(pair.target) - 1].argmax() for row, pair in zip(logits, ones, strict=True)]
+        found[name] = [KANNADA.words[int(i)] for i in ids]
+    right = [pair.target[-1] for pair in ones]
+    row = {
+        name: sum(map(str.__eq__, found[name], right)) for name in ("subject", "object", "only")
+    }
+    same = (VERB_OF.get(a) == VERB_OF[b] for a, b in zip(found["only"], right, strict=True))
+    objects = [pair.target[-2] for pair in ones]
+    return row | {"any_form": sum(same), "again": sum(map(str.__eq__, found["noun"], objects))}
 
 
 def measure(model: EncoderDecoder, test: list[Sentence], by_rule: list[int]) -> dict:
@@ -83,6 +138,7 @@ def measure(model: EncoderDecoder, test: list[Sentence], by_rule: list[int]) -> 
         "missed": sum(place == goal != guess for place, goal, guess in triples),
         "verbs": [len(at_verb), sum(place < goal for place, goal in at_verb)],
         "verb_row": [on_verb, on_subject],
+        "masked": verbs_with_masks(model, ones),
         "longer": {},
     }
     for clauses in (2, 3):
