@@ -16,12 +16,12 @@ Writes `helpers/results/stored/alignments.json`:
                      missed    the same as `hits`, for the words that the rule misses
                      verbs     how many misses of the average are in the row of the verb, and in how
                                many of these the largest weight is on the subject
-                     masked    for how many of the verbs the translator, given the true words before,
-                               predicts the right form if cross-attention is kept from the
-                               `subject`, or from the `object`, each with all its words, or reads
-                               `only` the verb. `any_form` is like `only`, but a verb with
-                               another ending counts, too; `again` is for how many it predicts the
-                               object once more if cross-attention reads only the object's noun
+                     masked    for how many verbs the translator, given the true words, predicts the
+                               right form if cross-attention may not read the `subject`, or the
+                               `object`, each with all its words, or reads `only` the verb.
+                               `any_form` is like `only`, but a verb with another ending counts,
+                               too; `again` is for how many it predicts the object once more if
+                               cross-attention reads only the object's noun
                      longer    for `longer_sentences` sentences of two clauses, and for as many of
                                three: how many translations are right, and how many have one clause
 """
@@ -98,9 +98,7 @@ def verbs_with_masks(model: EncoderDecoder, ones: list[Sentence]) -> dict[str, i
         ids = [row[len(pair.target) - 1].argmax() for row, pair in zip(logits, ones, strict=True)]
         found[name] = [KANNADA.words[int(i)] for i in ids]
     right = [pair.target[-1] for pair in ones]
-    row = {
-        name: sum(map(str.__eq__, found[name], right)) for name in ("subject", "object", "only")
-    }
+    row = {name: sum(map(str.__eq__, found[name], right)) for name in ("subject", "object", "only")}
     same = (VERB_OF.get(a) == VERB_OF[b] for a, b in zip(found["only"], right, strict=True))
     objects = [pair.target[-2] for pair in ones]
     return row | {"any_form": sum(same), "again": sum(map(str.__eq__, found["noun"], objects))}
