@@ -122,8 +122,13 @@ def normal(value: str) -> str:
     return unicodedata.normalize("NFC", value).strip().strip(UNSEEN).strip()
 
 
+def whole(value: str) -> str:
+    """A whole number without the ".0" that pandas adds where a cell of the column is empty."""
+    return re.sub(r"\A(\d+)\.0\Z", r"\1", value.strip())
+
+
 def _unquoted(value: str) -> str:
-    value = normal(value)
+    value = whole(normal(value))
     return value[1:] if value[:1] == "'" and value[1:].lstrip().startswith(FORMULA) else value
 
 

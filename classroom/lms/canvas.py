@@ -10,6 +10,7 @@ from classroom.gradebook.grades import SheetGrade
 from classroom.intake.files import NOTEBOOK
 from classroom.intake.owners import CANVAS
 from classroom.lms.moodle import Points
+from classroom.tables import whole
 
 
 def is_gradebook(columns: Sequence[str]) -> bool:
@@ -56,7 +57,7 @@ def fill(
     """
     most, others = maximum(rows, column), []
     for row in rows:
-        sheet = sheets.get(f"canvas {row['ID'].strip()}") if row["ID"].strip() else None
+        sheet = sheets.get(f"canvas {whole(row['ID'])}") if row["ID"].strip() else None
         if sheet is None:
             others.append(row["Student"].strip() or row["ID"])
         elif (sheet.graded or sheet.given) and not is_excused(row[column]):

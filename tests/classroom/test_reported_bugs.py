@@ -133,6 +133,16 @@ def test_rosters_as_programs_write_them(tmp_path, text):
     assert (student.id, student.name, student.email) == ("ada", "Brook, Ada", "a@x")
 
 
+def test_whole_numbers_may_come_from_pandas(tmp_path):
+    """pandas-dev/pandas#28335: one empty cell in a column makes 501.0 of 501."""
+    table = tmp_path / "gradebook.csv"
+    table.write_text(GRADEBOOK.format("", "") + '"Brook, Ada",501.0,a@x,A,\n')
+    [student] = read_roster([table])
+    assert student.numbers == {"canvas 501"}
+    one = SimpleNamespace(student=student, lecture=2, points=14.0, possible=14.0, graded=True)
+    assert exports.fill([one], table, "Sheet 2", scale=False).rows[1]["Sheet 2 (77)"] == "14"
+
+
 def test_zip_of_a_mac_keeps_letters_with_marks(tmp_path):
     """weichsel/ZIPFoundation#63: its names are UTF-8, but nothing in it says so."""
     made = io.BytesIO()
