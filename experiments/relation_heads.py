@@ -16,7 +16,8 @@ too. One thread. Writes `helpers/results/stored/relation_heads.json`:
     control     for each pattern: an example; the accuracy of the head for the subject, also by the
                 number of nouns between, and how often it is on the first noun after the comma
                 instead; the accuracy of the distance; the best head of this pattern, in hindsight
-    map         the attention of the three chosen heads on EXAMPLE
+    map         the attention of the three chosen heads, and of the head that attends most to the
+                previous token in `real_model.json`, on EXAMPLE
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ OPENINGS = (
 )
 ADJECTIVES = ("old", "small", "heavy", "red", "new", "dark")
 PREPOSITIONS = ("in", "under", "behind", "near", "on", "above")
-EXAMPLE = "As we all know, the doors near the heavy new parcels were"
+EXAMPLE = "The letters in the drawer under the lamp that hums lie unopened."
 RELATIONS = ("subject", "preposition", "article")
 PATTERNS = ("first noun", "after a phrase", "after a clause")
 VERBS = ("fell", "moved", "opened", "shook")
@@ -170,9 +171,16 @@ def attention_map(lm: Pretrained, heads: list[list[int]]) -> dict:
     """Tokens of EXAMPLE and the attention of these heads, (n_heads, T, T)."""
     _, weights = lm.model(lm.encode(EXAMPLE), return_weights=True, last_only=True)
     return {
+        "heads": [list(at) for at in heads],
         "tokens": lm.tokens(EXAMPLE),
         "weights": [weights[layer][0, head].tolist() for layer, head in heads],
     }
+
+
+def previous_token_head() -> list[int]:
+    """The head with the largest mean weight on the previous token, as (layer, head)."""
+    scores = torch.tensor(json.loads(REAL_MODEL.read_text(encoding="utf-8"))["heads"]["previous"])
+    return list(divmod(int(scores.argmax()), scores.shape[-1]))
 
 
 def main() -> None:
@@ -190,7 +198,9 @@ def main() -> None:
         "examples": [lm.tokenizer.decode(sentence(lm, rng)[0]) for _ in range(3)],
         "relations": rounded(found),
         "control": rounded(control(lm, found["subject"]["head"], found["subject"]["distance"])),
-        "map": rounded(attention_map(lm, [found[name]["head"] for name in RELATIONS])),
+        "map": rounded(
+            attention_map(lm, [*(found[name]["head"] for name in RELATIONS), previous_token_head()])
+        ),
     }
     table["cpu_seconds"] = round(time.process_time() - start)
     lines = [f' "{name}": {json.dumps(part)}' for name, part in table.items()]

@@ -9,7 +9,7 @@ task = TaskFile(
     "find the bug",
     points=6,
     minutes=7,
-    section="Which test finds a wrong cut?",
+    section="One projection, cut into heads",
     outcome="find a wrong cut or join with a test, and say when n_heads must divide d_model",
     hints=(
         "Print the result for the small numbers of the example. Row 0 should hold word 0.",
