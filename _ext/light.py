@@ -53,6 +53,27 @@ DECIDED = """dataset.theme = document.documentElement.dataset.mode !== "auto"
     if (performance.getEntriesByType("navigation")[0]?.type === "navigate"
         && !location.hash && !location.search) document.documentElement.dataset.later = "";"""
 
+# Where a browser blocks cookies, or its storage is full, the theme's scripts would end with an error:
+# no search, no dark mode. There the page keeps what it is told until it is left.
+FIRST = "document.documentElement.dataset.mode = localStorage"
+KEPT = """for (const name of ["localStorage", "sessionStorage"]) {
+      let old = null;
+      try {
+        old = window[name];
+        old.setItem("test", "1");
+        old.removeItem("test");
+      } catch {
+        const kept = new Map(), value = {
+          getItem: (key) => kept.get(key) ?? old?.getItem(key) ?? null,
+          setItem: (key, text) => kept.set(key, `${text}`),
+          removeItem: (key) => { kept.delete(key); old?.removeItem(key); },
+          clear: () => { kept.clear(); old?.clear(); },
+        };
+        Object.defineProperty(window, name, { value, configurable: true });
+      }
+    }
+    """
+
 # The theme's icon script and MathJax are replaced; tabs are nowhere in the book.
 # So is the search, which is ours, with what lights up its words on other pages.
 LEFT_OUT = ("fontawesome.js", "tex-mml-chtml.js", "tex-chtml.js", "design-tabs.js")
@@ -248,7 +269,7 @@ def light_page(page: str, name: str, icons: str) -> str:
     page = SCRIPTS.sub("", page)
     page = re.sub(r'\s*<link rel="preload" as="script"[^>]*>', "", page)
     page = re.sub(r"\s*<script>(?:DOCUMENTATION_OPTIONS\.|window\.MathJax)[^<]*</script>", "", page)
-    page = page.replace(UNDECIDED, DECIDED)
+    page = page.replace(UNDECIDED, DECIDED).replace(FIRST, KEPT + FIRST)
     page = page.replace("</head>", f"{head}\n</head>", 1)
     page = re.sub(r"<body[^>]*>", lambda body: SPY.sub("", body[0]), page, count=1)
     page = TIPS.sub("", page).replace(' data-bs-title="', ' title="')

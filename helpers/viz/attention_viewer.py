@@ -8,6 +8,7 @@ the colours of the page. Without JavaScript it shows the table of the first head
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 MOST_WEIGHTS = 250_000
 """More make a page of megabytes, in which each choice of a word takes seconds."""
+
+RIGHT_TO_LEFT = {"R", "AL", "AN", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI"}
+"""Classes of characters that change the order of those around them (Unicode, annex 9)."""
 
 _STYLE = """<style>
 figure:has(>.attention){margin:.5rem 0 1rem}
@@ -216,8 +220,8 @@ def to_html(
     n_layers, n_heads, n_queries, n_keys = array.shape
     most = f"at most {MOST_WEIGHTS:,}: choose some layers or heads, or a shorter text"
     require(array.size <= MOST_WEIGHTS, "weights", f"{array.size:,} numbers", most)
-    queries = _tokens("queries", queries, n_queries)
-    keys = _tokens("keys", queries if keys is None else keys, n_keys)
+    rows = _tokens("queries", queries, n_queries)
+    queries, keys = rows, _tokens("keys", queries if keys is None else keys, n_keys)
     if labels is None:
         labels = [f"head {h}" for h in range(n_heads)] if n_heads > 1 else ["weights"]
     labels = _tokens("labels", labels, n_heads)
@@ -258,7 +262,9 @@ def to_html(
 <div role="status"></div></div></form></div><script>{_SCRIPT}</script>"""
     one_line = " ".join(line.strip() for line in page.splitlines())
     mark = " data-measured" if measured else ""
-    return f'<figure class="lamplight-figure"{mark}>{one_line}{figcaption(caption)}</figure>'
+    # Lab would set as a formula what stands between two dollar signs.
+    math = " tex2jax_ignore mathjax_ignore" * ("$" in "".join([*queries, *keys, title]))
+    return f'<figure class="lamplight-figure{math}"{mark}>{one_line}{figcaption(caption)}</figure>'
 
 
 def _layers(weights: object) -> Float[np.ndarray, "layers heads T_q T_k"]:
@@ -286,7 +292,19 @@ def _tokens(name: str, tokens: Sequence[str], n: int) -> list[str]:
     strings = not isinstance(tokens, str) and all(isinstance(token, str) for token in tokens)
     require(strings, name, repr(tokens), "a list of strings")
     require(len(tokens) == n, name, len(tokens), f"{n}, as `weights` has")
-    return [token if token.strip() else "␣" for token in tokens]  # blanks must stay visible
+    return [_shown(token) for token in tokens]
+
+
+def _shown(token: str) -> str:
+    """A token as it is written among others: neither blank nor out of order.
+
+    Without isolation, letters that run from right to left would reverse what surrounds them.
+    """
+    token = token.encode(errors="replace").decode()  # a page cannot hold half of a surrogate pair
+    if all(unicodedata.category(sign)[0] in "ZC" for sign in token):
+        return "␣"
+    turns = any(unicodedata.bidirectional(sign) in RIGHT_TO_LEFT for sign in token)
+    return f"\u2068{token}\u2069" if turns else token
 
 
 def _describe(array: np.ndarray, queries: list[str], keys: list[str], labels: list[str]) -> str:

@@ -429,6 +429,39 @@ def test_figures_with_captions_are_numbered():
     assert of_sheets >= 3
 
 
+BLOCKED = """for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(
+  window, name, { get() { throw new DOMException("", "SecurityError"); }, configurable: true })"""
+FULL = 'Storage.prototype.setItem = () => { throw new DOMException("", "QuotaExceededError"); }'
+
+
+@pytest.mark.parametrize("script", [BLOCKED, FULL], ids=["blocked", "full"])
+def test_a_page_needs_no_storage(browser, script):
+    """As reported at consumerfinance.gov 5953 and sphinx 10950: cookies are blocked."""
+    tab, errors = browser.new_page(), []
+    tab.on("pageerror", errors.append)
+    tab.add_init_script(script)
+    tab.goto((HTML / "lectures" / "04_masks.html").as_uri())
+    tab.locator(".theme-switch-button").first.click()
+    assert tab.locator("html").get_attribute("data-mode") != "auto"
+    tab.keyboard.press("Control+k")
+    tab.locator("dialog[open] input").wait_for()
+    tab.close()
+    assert errors == []
+
+
+def test_what_is_no_prose_stays_left_to_right(page):
+    """As reported at learnxinyminutes 146: a browser translates the page into Arabic."""
+    page.goto((HTML / "lectures" / "04_masks.html").as_uri())
+    turned = page.evaluate(
+        """() => {
+          document.documentElement.dir = "rtl";
+          const parts = [...document.querySelectorAll("pre, code, math, .lamplight-figure")];
+          return parts.filter((part) => getComputedStyle(part).direction === "rtl").length;
+        }"""
+    )
+    assert turned == 0 and page.locator("pre").count() > 50
+
+
 def test_the_site_remembers_until_told_to_forget(page):
     """From files, without a server: answers, finished lectures, and where to go on."""
     lecture = (HTML / "lectures" / "02_self_attention_without_weights.html").as_uri()

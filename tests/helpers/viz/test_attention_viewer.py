@@ -346,6 +346,29 @@ def test_masked_row_and_hostile_tokens(load):
     assert viewer.locator("b:not([style])").count() == 0
 
 
+@pytest.mark.parametrize("tokens", [["הכלב", "רץ", "הביתה"], ["a\u202eb", "c", "d"]])
+def test_tokens_from_right_to_left_stay_in_order(load, tokens):
+    """As reported at tokenizers 508: the arrow and the weights are read from left to right."""
+    weights = np.array([[0.6, 0.3, 0.1]] * 3)
+    said = load(to_html(weights, tokens, selected=0)).locator("[role=status] div")
+    places = said.evaluate(
+        """(line) => ["→", "0.600", "0.300", "0.100"].map((text) => {
+             const [node] = line.childNodes, range = document.createRange();
+             range.setStart(node, node.data.indexOf(text));
+             range.setEnd(node, node.data.indexOf(text) + text.length);
+             return range.getBoundingClientRect().left;
+           })"""
+    )
+    assert places == sorted(places)
+
+
+def test_odd_tokens_are_seen_and_saved():
+    """Invisible characters, half of a surrogate pair, and dollar signs, which make a formula."""
+    page = to_html(np.eye(3), ["\u200b", "\ud83d", "$"])
+    assert '<th scope="row">␣</th>' in page and page.encode()
+    assert "tex2jax_ignore" in page and "tex2jax_ignore" not in to_html(np.eye(1), ["a"])
+
+
 def test_without_the_script_the_first_head_is_a_table(load):
     viewer = load(to_html(WEIGHTS, TOKENS), script=False).locator(".attention")
     np.testing.assert_allclose(cells(viewer).reshape(12, 12), WEIGHTS[0, 0], 0, 5e-4)
