@@ -53,8 +53,8 @@ DECIDED = """dataset.theme = document.documentElement.dataset.mode !== "auto"
     if (performance.getEntriesByType("navigation")[0]?.type === "navigate"
         && !location.hash && !location.search) document.documentElement.dataset.later = "";"""
 
-# Where a browser blocks cookies, or its storage is full, the theme's scripts would end with an error:
-# no search, no dark mode. There the page keeps what it is told until it is left.
+# Where a browser blocks cookies, or its storage is full, the theme's scripts would end with an
+# error: no search, no dark mode. There the page keeps what it is told until it is left.
 FIRST = "document.documentElement.dataset.mode = localStorage"
 KEPT = """for (const name of ["localStorage", "sessionStorage"]) {
       let old = null;

@@ -20,6 +20,7 @@ CHECK = re.compile(r"""\bcheck\(\s*["'](\w+)["']""")
 MARKUP = re.compile(r"<[^<>]{0,2000}>|!?\[[^\[\]]{0,2000}\]\([^()\s]{0,2000}\)|https?://\S+")
 LEAST_TEXT = 60
 """Letters and signs in a text cell that may be an answer; a name and a number are fewer."""
+PICTURE = "(a picture that was pasted into a text cell)"
 LECTURE_BADGE = re.compile(r"colab\.research\.google\.com/github/[\w./-]{1,200}/lectures/\d\d_")
 DEFINES = re.compile(
     r"^(?:async )?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE
@@ -143,7 +144,7 @@ def definitions(cells: Sequence[str], names: Collection[str]) -> dict[str, str]:
 def own_texts(cells: Sequence[tuple[str, str]], lecture: int) -> list[str]:
     """What a student wrote in text cells: what the sheet does not have, if it may be an answer.
 
-    Markup, links and pictures are left out.
+    Markup, links and pictures are left out, but a picture that was pasted in is told.
     """
     sheet, found = sheets().get(lecture), []
     for kind, source in cells:
@@ -151,6 +152,7 @@ def own_texts(cells: Sequence[tuple[str, str]], lecture: int) -> list[str]:
             own = [line for line in _lines([source]) if not sheet or line not in sheet.lines]
             text = " ".join(MARKUP.sub("", " ".join(own)).split())
             found += [text] * (len(text.replace(" ", "")) >= LEAST_TEXT)
+            found += [PICTURE] * any("](attachment:" in line for line in own)
     return found
 
 

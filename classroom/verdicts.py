@@ -68,8 +68,13 @@ def results_of(
                     result.answer = outcomes[0].value
         if task.kind == "written" and not result.review:
             # Curly or inner quotation marks break the cell; what was written still is an answer.
-            result.answer = written_text(task.name, cells) or result.answer
-            result.review = len(re.findall(r"\w+", UNTOUCHED.sub("", result.answer))) >= 3
+            # So does one in a comment, which the sheet's own lines leave over.
+            whole = result.answer
+            result.answer = written_text(task.name, cells) or whole
+            said, beside = UNTOUCHED.sub("", result.answer), beside_template(task, whole)
+            if _words(said) < 3 <= _words(beside):
+                result.answer = said = beside
+            result.review = _words(said) >= 3
         if result.points < task.points and not result.review:
             result.input = failing_input(prepared, verdict)
             why = cause(task.name, verdict, cells, answers.notes)
@@ -108,6 +113,21 @@ def written_text(name: str, cells: Sequence[str]) -> str:
             end = check.start() if check else len(cell)
             found = cell[begin.end() : end].strip()
     return found
+
+
+def beside_template(task: Task, cell: str) -> str:
+    """The lines of a cell that the sheet does not have, without the task's name and its dots."""
+    sheet = sheets().get(task.lecture)
+    template = sheet.template.get(task.name, "") if sheet else ""
+    if not template:  # a task of the lecturer's own
+        return ""
+    own = set(template.splitlines())
+    lines = "\n".join(line for line in cell.splitlines() if line not in own)
+    return re.sub(rf"^{task.name}\s*=\s*\.\.\.", "", lines, flags=re.MULTILINE).strip()
+
+
+def _words(text: str) -> int:
+    return len(re.findall(r"\w+", text))
 
 
 def failing_input(prepared: Prepared, verdict: Verdict | None) -> str:

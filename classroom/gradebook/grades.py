@@ -14,7 +14,7 @@ from classroom.intake.select import Listed, ReviewItem
 from classroom.policy import Policy
 from classroom.policy_file import elapsed
 from classroom.sandbox.examiner import Flag
-from classroom.sheets import items_of
+from classroom.sheets import PICTURE, items_of
 from classroom.states import By, State
 from grading.task import Tasks
 
@@ -138,7 +138,7 @@ def grade_sheets(
     """
     items, sheets = [], []
     texts = Counter(text for row in rows if row.counts for text in set(row.texts))
-    own = {text for text, number in texts.items() if number < HANDED_OUT}
+    own = {text for text, number in texts.items() if number < HANDED_OUT or text == PICTURE}
     accepted = {(row.student.id, row.lecture): row for row in rows if row.counts}
     refused = {row.student.id: row for row in rows if row.student and row.refused}
     served = {id for id, _ in accepted}  # a picture beside a sheet is no other sheet

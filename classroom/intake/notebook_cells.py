@@ -53,7 +53,8 @@ def all_cells(data: bytes) -> list[tuple[str, str]]:
         raise Refused("The notebook has no cells. Hand in the sheet with your answers.")
     found = []
     for cell in cells:
-        source = cell.get("source", "") if isinstance(cell, dict) else None
+        source = cell.get("source") if isinstance(cell, dict) else 0
+        source = "" if source is None else source
         if type(source) is list and all(type(line) is str for line in source):
             source = "".join(source)
         if type(source) is not str:

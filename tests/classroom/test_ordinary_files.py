@@ -26,7 +26,7 @@ from classroom.lms import exports
 from classroom.lms.times import moodle_time
 from classroom.policy import Policy, read_policy
 from classroom.policy_file import PolicyError
-from classroom.sheets import is_untouched
+from classroom.sheets import PICTURE, is_untouched, own_texts
 from classroom.verdicts import cause, written_text
 from grading.author import cell_of, stub
 from grading.runner.run import MISSING, run
@@ -214,6 +214,29 @@ def test_only_an_answer_waits_for_a_person(task):
         answers = Answers({task.name: run(task, value, prepared.cases)})
         [row] = results_of(answers, [prepared], [f'{cell}\n\ncheck("{task.name}")'])
         assert row.review is waits and row.points == 0
+
+
+@pytest.mark.parametrize("cell", ["{0}  # {1}", "# {1}\n{0}", '"""{1}"""\n{0}', "{0}\n# {1}"])
+def test_an_answer_in_a_comment_is_found(cell):
+    """As reported at resonance 109: what was asked for is written beside the place for it."""
+    task = WRITTEN_TASKS[0]
+    prepared = Prepared(task, task.cases(0), 1.0, {})
+    text = cell.format(f"{task.name} = ...", "The gate keeps one noun.")
+    answers = Answers({task.name: run(task, ..., prepared.cases)})
+    [row] = results_of(answers, [prepared], [f'{text}\n\ncheck("{task.name}")'])
+    assert row.review and "keeps one noun" in row.answer
+
+
+def test_a_pasted_picture_is_told():
+    """As reported at nbgrader 950: an answer may be a drawing."""
+    cells = [("markdown", "![my answer](attachment:image.png)")]
+    assert own_texts(cells, 2) == [PICTURE]
+
+
+def test_a_cell_without_text_is_empty():
+    cells = [{"cell_type": "markdown", "source": None}, {"cell_type": "code", "source": "x = 1"}]
+    book = json.dumps({"nbformat": 4, "cells": cells}).encode()
+    assert all_cells(book) == [("markdown", ""), ("code", "x = 1")]
 
 
 @pytest.mark.parametrize("gap", ["\n" * 20_000, " " * 20_000, "\nessay = 2" * 2_000])

@@ -438,7 +438,7 @@ FULL = 'Storage.prototype.setItem = () => { throw new DOMException("", "QuotaExc
 def test_a_page_needs_no_storage(browser, script):
     """As reported at consumerfinance.gov 5953 and sphinx 10950: cookies are blocked."""
     tab, errors = browser.new_page(), []
-    tab.on("pageerror", errors.append)
+    tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.add_init_script(script)
     tab.goto((HTML / "lectures" / "04_masks.html").as_uri())
     tab.locator(".theme-switch-button").first.click()
