@@ -10,10 +10,13 @@ from pathlib import PurePosixPath
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_")
 LAYOUT = re.compile(r"(\d+_assignsubmission_[a-z]*)_?(.*)", re.DOTALL)
 """With folders, Moodle's file comes after this word; without them, its name continues it."""
+DATE = r"20\d\d[01]\d[0-3]\d"
 CANVAS = re.compile(
-    r"(?:(?P<name>(?!(?:LATE_)?anon_\w{5}_\d).+?)_)?(?:(?P<late>LATE)_)?(?P<id>[1-9]\d*|anon_\w{5})_(?P<upload>(?!20\d\d_)[1-9]\d{2,})_"
+    r"(?:(?P<name>(?!(?:LATE_)?anon_\w{5}_\d).+?)_)?(?:(?P<late>LATE)_)?"
+    rf"(?!\d\d?_{DATE}_|{DATE}_\d{{6}}_)"
+    r"(?P<id>[1-9]\d*|anon_\w{5})_(?P<upload>(?!20\d\d_)[1-9]\d{2,})_"
 )
-"""Its numbers begin with no 0, and none of them is a year: those are a student's own words."""
+"""Its numbers begin with no 0, and are no year, date or time: those are a student's own words."""
 AGAIN = re.compile(r"(?: ?\(\d+\)| - Copy)+$")  # not "-1": that may be another student
 COURSE_FILE = re.compile(r"\d\d_\w+")
 

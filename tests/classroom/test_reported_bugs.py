@@ -282,7 +282,16 @@ def test_students_are_told_apart_by_what_differs(tmp_path, files):
     assert owners(tmp_path) == {"ada", "bea"}
 
 
-@pytest.mark.parametrize("name", ["hw_02_2026_11_02", "hw_2_2026_11_02", "hw_02_1234_x"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hw_02_2026_11_02",
+        "hw_2_2026_11_02",
+        "hw_02_1234_x",
+        "hw_2_20261102_v1",
+        "hw_20261102_235900_x",
+    ],
+)
 def test_a_date_in_a_name_is_not_canvas(name):
     """federicazoe/gradetools#17: the files keep the names that students gave them."""
     assert owner_of(f"ada/{name}.ipynb").system == ""
