@@ -26,7 +26,7 @@ from tests.classroom.fake_class import HALF, LATER, OTHER_SHEET, RIGHT, put, she
 from tests.grading.sample_tasks import notebook
 
 grader = pytest.mark.grader
-linux = pytest.mark.skipif(os.name != "posix", reason="names of files are bytes")
+linux = pytest.mark.skipif(os.name != "posix", reason="names of files are no bytes there")
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
@@ -179,6 +179,7 @@ def test_what_git_and_editors_leave_is_litter(tmp_path):
 # ------------------------------------------------------------------ numbers and times
 
 
+@linux
 @grader
 def test_times_in_a_zip_are_those_of_the_class(tmp_path, monkeypatch):
     """php/php-src#12532: a zip has local times, and does not say of which place."""
