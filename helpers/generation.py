@@ -158,7 +158,7 @@ def generate(
             and as the model and `next_token_probabilities`.
     """
     _check_generation(model, tokens, max_new_tokens, use_cache, crop_context)
-    ends = torch.tensor(_ends(model, eos_id, pad_id), device=tokens.device, dtype=tokens.dtype)
+    ends = _ends(model, eos_id, pad_id).to(tokens)
     longest = getattr(model, "context_length", None)
     # Only the logits of the last position are needed.
     asked = {"last_only": True} if isinstance(model, TransformerModel) else {}
@@ -201,11 +201,12 @@ def _check_generation(
     require(fits, "max_new_tokens", came, needed)
 
 
-def _ends(model: nn.Module, eos_id: int | Collection[int] | None, pad_id: int) -> list[int]:
+def _ends(model: nn.Module, eos_id: int | Collection[int] | None, pad_id: int) -> Tensor:
     """The tokens that end a row; refuse padding behind them that the model cannot read."""
-    ends = [eos_id] if isinstance(eos_id, int) else list(eos_id or ())
+    several = isinstance(eos_id, Collection) and not isinstance(eos_id, Tensor)
+    ends = torch.as_tensor(() if eos_id is None else list(eos_id) if several else eos_id).flatten()
     vocab = getattr(getattr(model, "embedding", None), "num_embeddings", None)
-    known = not ends or vocab is None or 0 <= pad_id < vocab
+    known = not len(ends) or vocab is None or 0 <= pad_id < vocab
     require(known, "pad_id", pad_id, f"a number from 0 to {(vocab or 1) - 1}")
     return ends
 

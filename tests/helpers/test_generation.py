@@ -334,6 +334,8 @@ def test_rows_stop_by_themselves():
     ).tolist() == [[6, 7, 8]]
     several = generate(Next(), tokens, 5, **options | {"eos_id": (6, 8)})
     assert several[3].tolist() == [4, 5, 6, *[PAD] * 3] and several[1, 2] == 8
+    for eos_id in (torch.tensor(8), torch.tensor(8).numpy()[()], {8}):  # a number in other clothes
+        assert torch.equal(generate(Next(), tokens, 5, **options | {"eos_id": eos_id}), found)
     # A stop in the beginning does not count: the row has yet to begin.
     again = generate(Next(), torch.tensor([[8]]), 2, temperature=0.0, eos_id=8, use_cache=False)
     assert again.tolist() == [[8, 9, 10]]
