@@ -12,8 +12,7 @@ task = TaskFile(
     minutes=8,
     two_at_once=True,
     section="The feed-forward network computes at each position",
-    outcome="choose the weights of a {term}`feed-forward network` by hand, so that it computes "
-    "what you want",
+    outcome="write a {term}`feed-forward network`, and say what it adds to attention",
     forbidden=("helpers.blocks.FeedForward",),
     hints=("Without a nonlinearity between them, two linear layers would be one.",),
 )
