@@ -272,6 +272,8 @@ def light_page(page: str, name: str, icons: str) -> str:
     page = page.replace(UNDECIDED, DECIDED).replace(FIRST, KEPT + FIRST)
     page = page.replace("</head>", f"{head}\n</head>", 1)
     page = re.sub(r"<body[^>]*>", lambda body: SPY.sub("", body[0]), page, count=1)
+    # A class asks translators to leave code as it is; some of them read the attribute only.
+    page = re.sub(r'(class="[^"]*\bnotranslate\b[^"]*")', r'\1 translate="no"', page)
     page = TIPS.sub("", page).replace(' data-bs-title="', ' title="')
     page = FOLDED.sub(lambda m: m[1] + (m["below"] if m["here"] else ""), page)
     page = page.replace('<img alt="Colab logo"', '<img alt="" loading="lazy"')

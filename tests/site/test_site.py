@@ -462,6 +462,13 @@ def test_what_is_no_prose_stays_left_to_right(page):
     assert turned == 0 and page.locator("pre").count() > 50
 
 
+def test_code_is_not_translated():
+    """As reported at sphinx 12420: some browsers read the attribute and not the class."""
+    text = (HTML / "lectures" / "04_masks.html").read_text(encoding="utf-8")
+    code = BeautifulSoup(text, "html.parser").select("pre")
+    assert len(code) > 50 and all(part.find_parent(translate="no") for part in code)
+
+
 def test_the_site_remembers_until_told_to_forget(page):
     """From files, without a server: answers, finished lectures, and where to go on."""
     lecture = (HTML / "lectures" / "02_self_attention_without_weights.html").as_uri()
