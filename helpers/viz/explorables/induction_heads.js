@@ -77,7 +77,7 @@ lamplight.explorable("induction_heads", (stage, { text, arrays }) => {
     const next = String.fromCharCode(97 + says[at].indexOf(p));
     said.textContent = `From symbol ${at + 1}, ${letters[at]}, ${heads[head]} attends most to symbol ${top + 1}, `
       + `${letters[top]}${why} (weight ${number(row[top])}). The model predicts ${/[a-z]/.test(next) ? next : "none of a to z"} (probability ${number(p)}).`
-      + (last[at] < 0 ? ` No earlier ${letters[at]}: in training every text repeats, so the model may expect the first letter.` : "");
+      + (last[at] < 0 ? ` No earlier ${letters[at]}: in training every text repeats, so the copier was never asked this question, and its guess follows no rule that we know.` : "");
   };
   draw();
 });
