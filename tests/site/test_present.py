@@ -121,7 +121,7 @@ def test_keys_turn_open_and_lead_back(present):
 def test_a_result_is_closed_again(present):
     """By its button, or by Shift and Space; the question is back, and the guess is kept."""
     page = present(LECTURES[0])
-    code = page.locator(".slide.on .prediction > .cell .cell_input")
+    code = page.locator(".slide.on .prediction:has(.guess input) > .cell .cell_input")
     turn_to(page, code)
     shown = page.locator(".present .count").inner_text()
     page.locator(".slide.on .guess input").fill("11")
@@ -140,7 +140,7 @@ def test_a_result_is_closed_again(present):
     assert page.locator(".present .count").inner_text() != shown
     page.keyboard.press("Escape")
     assert page.get_by_text("Hide the result").count() == 0
-    assert page.locator(".your-guess").first.text_content() == "Your guess: 11"
+    assert page.get_by_text("Your guess: 11").count() == 1
 
 
 def test_a_chosen_option_opens_no_result(present):
@@ -180,10 +180,10 @@ def test_the_bar_fits(width, present):
 
 def test_a_question_is_not_asked_twice(present):
     """The words above a field are hidden if they say no more than the question."""
-    page = present(LECTURES[0])
+    page = present(next(path for path in EVERY if path.name.startswith("06")))
     legends = page.locator(".slide .prediction .predict legend")
     hidden = legends.evaluate_all("all => all.map(l => getComputedStyle(l).display === 'none')")
-    assert len(hidden) >= 3 and all(hidden)
+    assert hidden == [False, True, True, True]
     page = present(next(path for path in EVERY if path.name.startswith("01")))
     more = page.locator(".slide .prediction .predict legend", has_text="the factor 0.9")
     assert more.evaluate("l => getComputedStyle(l).display") != "none"
@@ -201,7 +201,7 @@ def test_the_page_is_as_it_was_afterwards(present):
 def test_an_overflow_is_noticed(present):
     """The rule that the slides above pass."""
     page = present(LECTURES[0])
-    page.keyboard.press("ArrowRight")
+    turn_to(page, page.locator(".slide.on .prediction"))
     page.evaluate("document.querySelector('.slide.on').firstChild.style.zoom = 3")
     slide = page.evaluate(ON_SLIDE)
     assert slide["cut"] or slide["below"] > 1
@@ -326,23 +326,21 @@ def test_lecture_4_says_on_slides_what_a_speaker_needs(present):
         (found,) = [n for n, text in enumerate(texts) if words in text]
         return found
 
-    assert slide("and it was served with wine") == slide("How many of the twelve outputs")
-    assert "because its score goes to −∞" in texts[slide("What weight does token 0 give")]
-    first, rows = slide("There is no mask yet"), slide("What will the three rows sum to?")
-    assert slide("How many of the twelve outputs") == first
+    rows = slide("What will the three rows sum to?")
+    assert slide("because its score goes to −∞") == slide("Why −∞ and not 0") == rows + 2
     assert slide("Paint a mask") == slide("Which of the five masks pass") + 1
     assert slide("A causal mask lets each token attend") == slide("True means “may attend”") == rows
     assert slide("its score becomes −∞") == rows + 1
     assert slide("If any output before t changes") < slide("Which of the five masks pass")
     assert slide("strict, tril(−1)") == slide("Which of the five masks pass")
     lowest = slide("Which of the three reaches the lowest loss?")
-    assert slide("one of 4 adjectives") == slide("the best possible loss is log k") < lowest
+    assert slide("one of 4 adjectives") == slide("the best possible loss is log k") == lowest
     assert lowest < slide("A loss below the entropy is the symptom of a leak.")
     assert slide("The remedy is a padding mask") == slide("32 pad tokens") + 1
     said = page.locator(".slide .for-slides")
-    assert said.count() == 12
+    assert said.count() == page.locator(".for-slides").count() == 10
     page.evaluate("document.querySelectorAll('.slide').forEach(s => s.classList.add('on'))")
-    assert all(said.nth(n).is_visible() for n in range(12))
+    assert all(said.nth(n).is_visible() for n in range(10))
     before = page.locator(SLIDE).all_inner_texts()[: lowest + 1]
     assert not any("1.19" in text for text in before)
     page.keyboard.press("Escape")
