@@ -271,7 +271,8 @@ CODE_FAULTS = {
         "grading/tasks/lecture_01/claims_recurrence.py",
         '"a": correct(',
         '"a": incorrect(',
-        "tests/grading/test_workload.py::test_a_sheet_that_is_too_long_marks_what_is_extra",
+        "tests/grading/test_workload.py::test_sheet_states_core_hours_and_extra_tasks"
+        "[01_limits_of_recurrence]",
     ),
     "points without the ordinary cases": (
         "grading/feedback/partial_credit.py",
