@@ -24,7 +24,7 @@ def cell(value: object) -> object:
     if isinstance(value, float):
         return f"{value:.10g}"
     if isinstance(value, str):
-        value = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", writable(value))
+        value = printable(value)
         if value.lstrip().startswith(FORMULA) or value.startswith(("\t", "\n")):
             return "'" + value
     return value
@@ -33,6 +33,11 @@ def cell(value: object) -> object:
 def writable(value: str) -> str:
     """A text that UTF-8 can encode: a lone surrogate becomes a question mark."""
     return value.encode(errors="replace").decode()
+
+
+def printable(value: str) -> str:
+    """A text that spreadsheets and databases take: control characters become spaces."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", writable(value))
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -198,9 +198,8 @@ class Tasks(Mapping[str, Task]):
         return cls({name: task.lecture for name, task in tasks.items()}, tasks)
 
     def __getitem__(self, name: str) -> Task:
-        if name not in self.lectures:
-            raise KeyError(name)
-        return self.made[name] if name in self.made else load(name)
+        lecture = self.lectures[name]
+        return self.made[name] if name in self.made else _from_file(lecture, name)
 
     def __contains__(self, name: object) -> bool:
         return name in self.lectures

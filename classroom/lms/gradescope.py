@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from classroom.gradebook.grades import NOTHING, SheetGrade
 from classroom.policy import Policy
 from classroom.sheets import items_of
-from classroom.tables import writable
+from classroom.tables import printable
 from grading.task import Tasks
 
 
@@ -27,9 +26,9 @@ def write(path: Path, sheets: Sequence[SheetGrade], tasks: Tasks, policy: Policy
             {
                 "name": f"{item.number}. {item.title}",
                 "number": str(item.number),
-                "score": round(grade.points, 4),
+                "score": grade.points,
                 "max_score": grade.possible,
-                "output": readable(f"{grade.result.message}\n{grade.result.part}".strip()),
+                "output": printable(f"{grade.result.message}\n{grade.result.part}".strip()),
                 "output_format": "text",
                 "visibility": policy.visibility,
                 "extra_data": {"task": item.task},
@@ -38,13 +37,7 @@ def write(path: Path, sheets: Sequence[SheetGrade], tasks: Tasks, policy: Policy
             for grade in sheet.grades
             if grade.task == item.task
         ]
-        said = readable("\n".join([*sheet.graded.notes, *sheet.graded.flags]))
-        points = round(sheet.points, 4)  # 0.1 + 0.2 is 0.30000000000000004
-        document = {"score": points, "output": said, "output_format": "text", "tests": tests}
+        said = printable("\n".join([*sheet.graded.notes, *sheet.graded.flags]))
+        document = {"score": sheet.points, "output": said, "output_format": "text", "tests": tests}
     document["visibility"] = policy.visibility
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-
-
-def readable(text: str) -> str:
-    """A text without what Gradescope's database refuses: control characters, half of a pair."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", writable(text))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from classroom import execute
 from classroom.execute import case_seed
 from classroom.sandbox import fork_server, forks, supervisor, worker
 from classroom.sandbox.bubblewrap import CourseFiles, bubblewrap
@@ -71,16 +72,22 @@ def sandbox():
         yield course, bubblewrap(), server
 
 
+@pytest.fixture(scope="module")
+def numpy_sandbox(sandbox):
+    with ForkServer(False) as server:
+        yield *sandbox[:2], server
+
+
 def job(*cells, torch=True):
     return {"cells": cells, "skip": [], "tasks": [], "torch": torch, "torch_seed": 0}
 
 
 @contextlib.contextmanager
-def at_work(sandbox, forked, slot=0, cell="import time; time.sleep(50)"):
+def at_work(sandbox, forked, slot=0, cell="import time; time.sleep(50)", torch=True):
     """The folder in /proc of a worker that runs a cell."""
     course, program, server = sandbox
-    server = server if forked else None
-    with supervisor.Worker(job(cell), Limits(), slot, course, program, server) as worker:
+    asked = job(cell, torch=torch), Limits(), slot, course, program, server if forked else None
+    with supervisor.Worker(*asked) as worker:
         said = b""
         while b'"cell"' not in said:
             said += os.read(worker.channel, 1000) or pytest.fail("the worker ended")
@@ -118,11 +125,13 @@ def test_both_sides_mean_the_same_open_file():
     assert fork_server.CHANNEL == forks.CHANNEL
 
 
-def test_forked_worker_has_the_walls_of_a_new_one(sandbox, monkeypatch):
+@pytest.mark.parametrize("torch", [False, True])
+def test_forked_worker_has_the_walls_of_a_new_one(request, monkeypatch, torch):
     monkeypatch.setattr(supervisor, "_processes_of_user", lambda: 60)  # their limit follows it
-    with at_work(sandbox, False) as process:
+    sandbox = request.getfixturevalue("sandbox" if torch else "numpy_sandbox")
+    with at_work(sandbox, False, torch=torch) as process:
         new = seen(process)
-    with at_work(sandbox, True) as process:
+    with at_work(sandbox, True, torch=torch) as process:
         forked = seen(process)
     before, now = new.pop("capabilities"), forked.pop("capabilities")
     assert all(mine & ~theirs == 0 for mine, theirs in zip(now, before, strict=True))
@@ -236,18 +245,34 @@ def test_nothing_of_a_submission_reaches_the_next(sandbox):
     assert found() == {}
 
 
-def test_server_that_ended_is_done_without(sandbox):
-    course, program, _ = sandbox
+@pytest.mark.parametrize("ended", [False, True])
+def test_server_that_ended_is_done_without(sandbox, numpy_sandbox, ended):
+    """Whichever of the two ends; then neither is asked."""
+    course, program, with_torch = sandbox
+    servers = {False: numpy_sandbox[2], True: with_torch}
     prepared = [Prepared.of(TASKS["query_context"], case_seed(1, "query_context"), Limits())]
-    with ForkServer(True) as server:
-        examiner = Examiner(Limits(), course, program, servers={True: server})
-        for _ in range(2):
-            answers = examiner(["import torch\nquery_context = [2.0, 1.0]"], prepared, 0)
-            assert answers.outcomes["query_context"][0].value == [2.0, 1.0]
-            assert answers.flags == set()
-            assert (not examiner.servers) == (server.popen.poll() is not None)
-            server.popen.kill()
-            server.popen.wait()
+    with ForkServer(ended) as servers[ended]:
+        examiner = Examiner(Limits(), course, program, servers=servers)
+        for alive in (True, False):
+            for torch in (ended, not ended):
+                cell = "import torch\n" * torch + "query_context = [2.0, 1.0]"
+                answers = examiner([cell], prepared, 0)
+                assert answers.outcomes["query_context"][0].value == [2.0, 1.0]
+                assert answers.flags == set()
+                assert bool(examiner.servers) == alive
+                assert servers[ended].popen  # the first of the two was its own
+            servers[ended].popen.kill()
+            servers[ended].popen.wait()
+
+
+def test_each_server_has_what_it_is_asked_for(monkeypatch):
+    found = {}
+    monkeypatch.setattr(execute, "_answered", lambda *asked: found.update(asked[2].servers) or ())
+    options = types.SimpleNamespace(torch_seed=0, jobs=1)
+    run = types.SimpleNamespace(store=None, options=options)
+    execute.execute(run, [], Limits(), "bwrap")
+    libraries = {torch: server.libraries for torch, server in found.items()}
+    assert libraries == {False: "numpy", True: "torch"}
 
 
 def test_numpy_worker_that_asks_for_torch_begins_again(sandbox):

@@ -3,14 +3,17 @@
 import json
 import os
 import zipfile
-from types import SimpleNamespace
 
 import pytest
 
+from classroom.gradebook.grades import Grade, SheetGrade
+from classroom.gradebook.store import Graded, Result
+from classroom.intake.roster import Student
 from classroom.lms import gradescope
 from classroom.options import Summary
 from classroom.policy import Policy
 from classroom.sheets import sheets
+from classroom.states import By
 from grading.task import all_tasks
 from tests.classroom.class_runs import graded, policy_of
 from tests.classroom.fake_class import FULL, LATER, RIGHT, put, sheet
@@ -68,14 +71,14 @@ def test_the_zip_is_the_same_from_windows(tmp_path, monkeypatch):
 
 def test_gradescope_can_store_what_students_wrote(tmp_path):
     """As reported at PrairieLearn 931 and 1270, whose database refuses a null character."""
-    result = SimpleNamespace(message="ValueError: \0\ud83d\x1b[31m", part="", review=False)
-    task = sheets()[2].items[0].task
-    grade = SimpleNamespace(task=task, points=0.1 + 0.2, possible=4.0, result=result)
-    graded = SimpleNamespace(notes=["Code cell 1: \0"], flags=[])
-    sheet = SimpleNamespace(graded=graded, lecture=2, grades=[grade], points=0.1 + 0.2)
+    graded = Graded("", "", "ada", 2, notes=["Code cell 1: \0"])
+    sheet = SheetGrade(Student("ada"), 2, graded=graded)
+    for item, points in zip(sheets()[2].items, (0.1, 0.2), strict=False):  # their sum is 0.3000…04
+        result = Result(item.task, points, 4.0, "ValueError: \0\ud83d\x1b[31m")
+        sheet.grades.append(Grade(item.task, points, 4.0, By.GRADER, result))
     gradescope.write(tmp_path / "results.json", [sheet], all_tasks(), Policy())
     document = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
-    assert document["score"] == document["tests"][0]["score"] == 0.3
+    assert (document["score"], document["tests"][0]["score"]) == (0.3, 0.1)
     assert document["output"] == "Code cell 1:  "
     assert document["tests"][0]["output"] == "ValueError:  ? [31m"
 

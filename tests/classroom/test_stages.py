@@ -82,6 +82,14 @@ def test_version_follows_the_code_that_grades(tmp_path, monkeypatch, file, chang
     assert (intake.version(COURSE, 2) != before) == changes
 
 
+@pytest.mark.parametrize("library", ["torch", "numpy"])
+def test_version_follows_the_libraries(monkeypatch, library):
+    before, installed = intake.version(COURSE, 2), intake.metadata.version
+    other = {library: "0.0"}
+    monkeypatch.setattr(intake.metadata, "version", lambda name: other.get(name) or installed(name))
+    assert intake.version(COURSE, 2) != before
+
+
 def test_intake_accepts_files_that_count():
     rows = [listed(), listed("b.ipynb"), listed("c.ipynb")]
     rows[1].supersede("not counted: the same as a.ipynb")

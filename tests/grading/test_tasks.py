@@ -9,6 +9,7 @@ import random
 import re
 import types
 import warnings
+from dataclasses import replace
 
 import nbformat
 import numpy as np
@@ -866,6 +867,17 @@ def test_message_on_a_text_hides_the_answer():
 def test_load_refuses_an_unknown_task():
     with pytest.raises(UnknownTask, match="no_such_task"):
         load("no_such_task")
+
+
+def test_tasks_are_replaced_and_left_out():
+    course, name = all_tasks(), "stable_softmax"
+    own = replace(course[name], points=1)
+    changed = course | {name: own}
+    assert changed[name] is own and list(changed) == list(course)
+    assert (changed | course)[name] is course[name] is not own
+    fewer = changed.without({name})
+    assert name not in fewer and fewer.get(name) is None and len(fewer) == len(course) - 1
+    assert set(changed.of_lecture(2)) - set(fewer.of_lecture(2)) == {name}
 
 
 @pytest.mark.parametrize(
