@@ -140,9 +140,10 @@ def grade_sheets(
     texts = Counter(text for row in rows if row.counts for text in set(row.texts))
     own = {text for text, number in texts.items() if number < HANDED_OUT or text == PICTURE}
     accepted = {(row.student.id, row.lecture): row for row in rows if row.counts}
-    refused = {row.student.id: row for row in rows if row.student and row.refused}
     served = {id for id, _ in accepted}  # a picture beside a sheet is no other sheet
-    refused = {i: r for i, r in refused.items() if i not in served or not r.handed.other_format}
+    others = [row for row in rows if row.student and row.refused]
+    others = [row for row in others if row.student.id not in served or not row.handed.other_format]
+    refused = {row.student.id: row for row in others}
     for student in students:
         mine = {lecture for id, lecture in accepted if id == student.id}
         for lecture in sorted(mine | set(lectures) or {None}, key=lambda n: n or 0):

@@ -368,10 +368,13 @@ def test_points_that_contradict_are_refused(small, tmp_path):
 @grader
 def test_a_picture_is_no_other_sheet(tmp_path):
     """jupyter/nbgrader#1211: what lies beside one sheet says nothing of another."""
-    (tmp_path / "class.csv").write_text("id,name\nada,Ada\nbea,Bea\n")
+    (tmp_path / "class.csv").write_text("id,name\nada,Ada\nbea,Bea\ncem,Cem\n")
     for name, data in {
         "ada/02_x.ipynb": sheet(RIGHT),
         "ada/plot.png": b"x",
+        "cem/02_x.ipynb": sheet(RIGHT),
+        "cem/05_x.ipynb": b"half a notebook",
+        "cem/plot.png": b"x",
         "bea/02_x.ipynb": sheet(HALF),
         "bea/05_x.ipynb": notebook(OTHER_SHEET),
     }.items():
@@ -381,7 +384,8 @@ def test_a_picture_is_no_other_sheet(tmp_path):
     said = {
         (row["id"], row["lecture"]): row["status"] for row in rows_of(tmp_path / "out/grades.csv")
     }
-    assert said.pop("ada", "5") and said["ada", "5"] == "submitted nothing"
+    assert said["ada", "5"] == "submitted nothing"
+    assert said["cem", "5"].startswith("The file is damaged")
 
 
 @grader
