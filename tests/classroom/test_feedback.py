@@ -201,8 +201,9 @@ def test_missing_answers_are_told_as_missing(tmp_path):
     ],
 )
 def test_feedback_says_how_late_a_file_is(tmp_path, minutes, told):
-    text = "[late]\ntimes = 'files'\npercent_per_day = 10\n[sheets.2]\ndue = 2023-11-15T12:00:00Z"
-    due = datetime(2023, 11, 15, 12, tzinfo=UTC).timestamp()
+    text = "[late]\ntimes = 'files'\ntime_zone = 'Europe/Berlin'\npercent_per_day = 10\n"
+    text += "[sheets.2]\ndue = 2023-10-28T14:00:00"  # in the night the clocks go back
+    due = datetime(2023, 10, 28, 12, tzinfo=UTC).timestamp()
     put(tmp_path / "in" / "x" / "ada.ipynb", sheet(RIGHT), due + 60 * minutes)
     graded(tmp_path / "in", tmp_path / "out", policy=policy_of(tmp_path, text))
     page = next((tmp_path / "out" / "feedback").glob("*.html")).read_text(encoding="utf-8")

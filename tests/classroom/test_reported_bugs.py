@@ -133,6 +133,12 @@ def test_rosters_as_programs_write_them(tmp_path, text):
     assert (student.id, student.name, student.email) == ("ada", "Brook, Ada", "a@x")
 
 
+def test_a_row_may_end_early(tmp_path):
+    """Some programs leave out the delimiters after the last cell that is filled in."""
+    (tmp_path / "class.csv").write_text("id;name;email\nada;Brook, Ada;a@x\nbea\n")
+    assert [student.id for student in read_roster([tmp_path / "class.csv"])] == ["ada", "bea"]
+
+
 def test_whole_numbers_may_come_from_pandas(tmp_path):
     """pandas-dev/pandas#28335: one empty cell in a column makes 501.0 of 501."""
     table = tmp_path / "gradebook.csv"

@@ -346,7 +346,9 @@ def test_masked_row_and_hostile_tokens(load):
     assert viewer.locator("b:not([style])").count() == 0
 
 
-@pytest.mark.parametrize("tokens", [["הכלב", "רץ", "הביתה"], ["a\u202eb", "c", "d"]])
+@pytest.mark.parametrize(
+    "tokens", [["הכלב", "רץ", "הביתה"], ["الكلب", "يركض", "هنا"], ["a\u202eb", "c", "d"]]
+)
 def test_tokens_from_right_to_left_stay_in_order(load, tokens):
     """As reported at tokenizers 508: the arrow and the weights are read from left to right."""
     weights = np.array([[0.6, 0.3, 0.1]] * 3)
