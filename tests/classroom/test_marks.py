@@ -115,6 +115,15 @@ def test_open_text_with_an_answer_elsewhere_is_listed(small):
     assert points_of(out)["ada"] == FULL + 2
 
 
+def test_pictures_of_several_students_are_listed(small):
+    """A text that three have was handed out; of a picture nobody can tell."""
+    picture = {"cell_type": "markdown", "metadata": {}, "source": "![](attachment:a.png)"}
+    for name in ("ada", "bob", "cem"):
+        data = sheet(RIGHT | {"essay": "essay = ..."}, picture)
+        put(small[0] / name / "02_sheet.ipynb", data, LATER)
+    assert again(small).open_items == 3
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_points_are_read_in_any_csv_dialect(small, mark, encoding):

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from classroom import cli, tables
+from classroom.intake.files import Handed, Refused
 from classroom.intake.owners import owner_of
 from classroom.intake.roster import read_roster
 from classroom.intake.submissions import find
@@ -55,6 +56,17 @@ def test_unusable_database_is_said(small, fault, capsys):
     assert "grades.sqlite: " in capsys.readouterr().out
 
 
+def test_full_disk_is_said(tmp_path, monkeypatch, capsys):
+    """Where the database fails later than at its opening."""
+
+    def full(*_, **__):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(cli, "grade_class", full)
+    assert cli.main([str(tmp_path), "--out", str(tmp_path / "out"), "--lecture", "2"]) == 2
+    assert "Nothing more was graded: database or disk is full" in capsys.readouterr().out
+
+
 def test_one_student_needs_one_sheet(capsys):
     """Submitty/Submitty#11736"""
     with pytest.raises(SystemExit):
@@ -92,6 +104,12 @@ def test_a_closed_folder_stops_nobody(tmp_path, monkeypatch):
     problems = {handed.name: handed.problem for handed in find(tmp_path)}
     assert problems["bea/02_x.ipynb"] == ""
     assert problems["ada/sub/02_x.ipynb"].startswith("It cannot be read: Permission denied")
+
+
+def test_feedback_tells_no_path_of_this_machine(tmp_path):
+    handed = Handed(tmp_path / "gone.ipynb", "gone.ipynb", owner_of("gone.ipynb"), 0.0)
+    with pytest.raises(Refused, match=r"cannot be read: No such file or directory\. Hand it"):
+        handed.read()
 
 
 @pytest.mark.parametrize("name", ["__init__.py", "._essay.py"])
@@ -188,14 +206,16 @@ def test_what_git_and_editors_leave_is_litter(tmp_path):
 @linux
 @grader
 def test_times_in_a_zip_are_those_of_the_class(tmp_path, monkeypatch):
-    """php/php-src#12532: a zip has local times, and does not say of which place."""
+    """php/php-src#12532: a zip has local times, and does not say of which place; so a zip in it."""
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
-    made = io.BytesIO()
+    made, outer = io.BytesIO(), io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         entry = zipfile.ZipInfo("02_x.ipynb", (2026, 11, 2, 23, 30, 0))
         archive.writestr(entry, sheet(RIGHT))
-    put(tmp_path / "in" / "ada.zip", made.getvalue(), LATER)
+    with zipfile.ZipFile(outer, "w") as archive:
+        archive.writestr("work.zip", made.getvalue())
+    put(tmp_path / "in" / "ada.zip", outer.getvalue(), LATER)
     rules = "[late]\ntimes = 'files'\ntime_zone = 'Europe/Berlin'\n[sheets.2]\ndue = 2026-11-02"
     try:
         graded(tmp_path / "in", tmp_path / "out", policy=policy_of(tmp_path, rules))
