@@ -57,7 +57,8 @@ lamplight.explorable("find_the_path", (stage, { runs, layers, verbs }) => {
   const draw = () => {
     const value = at ? run.grid[at[0]][at[1]] : run.own;
     set(mark, { cx: xOf(value) });
-    ends.replaceChildren(...[[run.own, "this run"], [run.other, "other run"]].flatMap(([v, name], n) => [
+    const near = Math.abs(xOf(run.own) - xOf(run.other)) < 60;  // then one label serves both
+    ends.replaceChildren(...[[run.own, near ? "both runs" : "this run"], [run.other, near ? "" : "other run"]].flatMap(([v, name], n) => [
       svg("path", { d: `M${xOf(v)} 20V32`, stroke: "currentColor", "stroke-width": 2 }), ink(name, Math.min(W - 30, Math.max(34, xOf(v))), n ? 62 : 48)]));
     cells.forEach((row, w) => row.forEach((cell, i) => {
       const known = seen.has(`${i},${w}`), v = run.grid[i][w];
