@@ -231,6 +231,7 @@ def test_times_in_a_zip_are_those_of_the_class(tmp_path, monkeypatch):
     [
         (datetime(2027, 3, 28, 1, 50), 15, 0),  # the clocks go from 2 to 3
         (datetime(2026, 10, 25, 2, 50), 65, 1),  # and from 3 back to 2
+        (datetime(2026, 10, 25, 2, 50), 30, 1),  # at 2:20, half an hour after 2:50
         (datetime(2026, 10, 24, 20, 0), 24 * 60 + 50, 1),  # a day of 25 hours
         (datetime(2027, 3, 27, 20, 0), 23 * 60 + 30, 2),  # and one of 23
     ],
