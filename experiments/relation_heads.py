@@ -16,6 +16,8 @@ too. One thread. Writes `helpers/results/stored/relation_heads.json`:
     control     for each pattern: an example; the accuracy of the head for the subject, also by the
                 number of nouns between, and how often it is on the first noun after the comma
                 instead; the accuracy of the distance; the best head of this pattern, in hindsight
+    other words the same for the three patterns with other nouns, openings, adjectives, prepositions
+                and verbs; the head is still the one chosen with the first words
     map         the attention of the three chosen heads, and of the head that attends most to the
                 previous token in `real_model.json`, on EXAMPLE
 """
@@ -25,6 +27,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -51,14 +54,41 @@ RELATIONS = ("subject", "preposition", "article")
 PATTERNS = ("first noun", "after a phrase", "after a clause")
 VERBS = ("fell", "moved", "opened", "shook")
 N, DISTANCES = 300, range(1, 25)
+
+
+class Words(NamedTuple):
+    """What sentences are made of."""
+
+    nouns: tuple[tuple[str, str], ...]
+    openings: tuple[str, ...]
+    adjectives: tuple[str, ...]
+    prepositions: tuple[str, ...]
+    verbs: tuple[str, ...]
+
+
+OURS = Words(NOUNS, OPENINGS, ADJECTIVES, PREPOSITIONS, VERBS)
+OTHERS = Words(
+    tuple(
+        (noun, noun + "s")
+        for noun in "dog farmer king bird teacher car tree student ship horse".split()
+    ),
+    ("Today", "In fact", "After a while", "Last summer"),
+    ("young", "tall", "green", "quiet"),
+    ("with", "beside", "from", "for"),
+    ("slept", "waited"),
+)
 Item = tuple[list[int], dict[str, tuple[int, int]], int]
 """Token ids; for each relation the places of the asking word and its target; nouns between."""
 
 
-def sentence(lm: Pretrained, rng: random.Random, pattern: str = PATTERNS[0]) -> Item:
+def sentence(
+    lm: Pretrained, rng: random.Random, pattern: str = PATTERNS[0], words: Words = OURS
+) -> Item:
     """One sentence up to its verb; "first" is the verb and the first noun after the comma."""
-    single = [pair for pair in NOUNS if all(len(lm.encode(f" {noun}")[0]) == 1 for noun in pair)]
-    ids = lm.encode(rng.choice(OPENINGS) + ",")[0].tolist()
+    single = [
+        pair for pair in words.nouns if all(len(lm.encode(f" {noun}")[0]) == 1 for noun in pair)
+    ]
+    ids = lm.encode(rng.choice(words.openings) + ",")[0].tolist()
     places: dict[str, tuple[int, int]] = {}
 
     def add(word: str) -> int:
@@ -67,23 +97,23 @@ def sentence(lm: Pretrained, rng: random.Random, pattern: str = PATTERNS[0]) -> 
 
     def noun_phrase(number: int) -> tuple[int, int]:
         article = add("the")
-        for adjective in rng.sample(ADJECTIVES, rng.choice((0, 0, 1, 2))):
+        for adjective in rng.sample(words.adjectives, rng.choice((0, 0, 1, 2))):
             add(adjective)
         return article, add(rng.choice(single)[number])
 
     early = None
     if pattern == "after a phrase":
-        add(rng.choice(PREPOSITIONS))
+        add(rng.choice(words.prepositions))
         _, early = noun_phrase(rng.randrange(2))
     elif pattern == "after a clause":
         _, early = noun_phrase(rng.randrange(2))
-        add(rng.choice(VERBS))
+        add(rng.choice(words.verbs))
         add("because")
     plural = rng.randrange(2)
     _, subject = noun_phrase(plural)
     between = rng.randint(0, 3)
     for _ in range(between):
-        preposition = add(rng.choice(PREPOSITIONS))
+        preposition = add(rng.choice(words.prepositions))
         article, noun = noun_phrase(rng.randrange(2))
         places |= {"preposition": (noun, preposition), "article": (noun, article)}
     verb = add(("was", "were")[plural])
@@ -138,12 +168,12 @@ def relations(lm: Pretrained) -> dict:
     return found
 
 
-def control(lm: Pretrained, head: list[int], distance: int) -> dict:
+def control(lm: Pretrained, head: list[int], distance: int, words: Words = OURS) -> dict:
     """The head for the subject where a rule by the first noun is right, and where it is wrong."""
     found = {}
     for seed, pattern in enumerate(PATTERNS, start=1):
         rng = random.Random(seed)
-        items = [sentence(lm, rng, pattern) for _ in range(N)]
+        items = [sentence(lm, rng, pattern, words) for _ in range(N)]
         heads, fixed = hits(lm, items)
         accuracy = heads["subject"].double().mean(dim=0)  # (layers, heads)
         own = heads["subject"][:, head[0], head[1]].double()  # (N,)
@@ -190,6 +220,7 @@ def main() -> None:
     lm = pretrained.load(pretrained.find(pretrained.SMOLLM2_NAME))
     rng = random.Random(0)
     found = relations(lm)
+    chosen = found["subject"]["head"], found["subject"]["distance"]
     table = {
         "made_by": "experiments/relation_heads.py",
         "torch": torch.__version__.split("+")[0],
@@ -197,7 +228,8 @@ def main() -> None:
         "file": pretrained.find(pretrained.SMOLLM2_NAME).name,
         "examples": [lm.tokenizer.decode(sentence(lm, rng)[0]) for _ in range(3)],
         "relations": rounded(found),
-        "control": rounded(control(lm, found["subject"]["head"], found["subject"]["distance"])),
+        "control": rounded(control(lm, *chosen)),
+        "other words": rounded(control(lm, *chosen, OTHERS)),
         "map": rounded(
             attention_map(lm, [*(found[name]["head"] for name in RELATIONS), previous_token_head()])
         ),
