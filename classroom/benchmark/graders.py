@@ -79,7 +79,7 @@ HOSTILE = {
         (),
         0,
     ),
-    "wrong, and np.allclose says yes": (
+    "wrong, but np.allclose always says True": (
         WRONG,
         ("np.allclose = torch.allclose = lambda *a, **k: True",),
         0,
@@ -387,11 +387,12 @@ def tables(results: dict) -> str:
     found, per = results["time"], seconds_each(results)
     first, last = found["load"]
     lines = [
-        f"Measured with {found['system']}, {found['cores']} cores, on a machine that did other "
-        f"work too: {first:g} processes wanted a core at the start, {last:g} at the end.",
-        f"To start, once a class, this grader takes {found['start']:.1f} s; that is in its time.",
+        f"We measured with {found['system']} and {found['cores']} cores, on a machine that did "
+        f"other work too: its load average was {first:g} at the start and {last:g} at the end.",
+        f"This grader needs {found['start']:.1f} s to start, once per class; the times include it.",
         "",
-        "| imports | tool | submissions | scored right | seconds in all | each | of nbgrader's |",
+        "| imports | tool | submissions | scored correctly | seconds in all | each "
+        "| relative to nbgrader |",
         "|---|---|---:|---:|---:|---:|---:|",
     ]
     for (form, tool), (each, graded, seconds, right) in per.items():
@@ -400,7 +401,7 @@ def tables(results: dict) -> str:
         lines.append(f"| {form} | {tool} | {numbers} |")
     lines += [
         "",
-        "And what each made of hostile submissions, out of 14 points:",
+        "These are the scores, out of 14 points, for ordinary, damaged and hostile submissions:",
         "",
         "| submission | fair | this grader | nbgrader | otter-grader |",
         "|---|---:|---|---|---|",
