@@ -243,11 +243,14 @@ def outcomes(root: Path, lecture: Lecture) -> str:
     """The table of a lecture's outcomes, as Markdown."""
     rows = []
     for outcome, tasks in practised(root, lecture).items():
-        listed = "; ".join(f"{task.number} {task.title} {task.stars}" for task in tasks)
-        what = outcome or "*something beyond this list*"
-        rows.append([what.replace("|", r"\|"), listed or "no task: *Check yourself*"])
-    sheet = f"Tasks of [its sheet](/{lecture.sheet})" if lecture.tasks else "Tasks"
-    return f"**{lecture.link}**\n\n" + table(["After it students can …", sheet], rows)
+        listed = "; ".join(  # no line breaks after the number and before the stars
+            f"{task.number}\N{NO-BREAK SPACE}{task.title}\N{NO-BREAK SPACE}{task.stars}"
+            for task in tasks
+        )
+        what = outcome or "*outside these outcomes*"
+        rows.append([what.replace("|", r"\|"), listed or "none; see the quiz, *Check yourself*"])
+    sheet = f"Tasks on [its sheet](/{lecture.sheet})" if lecture.tasks else "Tasks"
+    return f"**{lecture.link}**\n\n" + table(["Afterwards, students can …", sheet], rows)
 
 
 # ------------------------------------------------------------------ Sphinx

@@ -146,7 +146,9 @@ def test_every_outcome_and_every_task_has_its_place(lecture):
     assert 4 <= len(lecture.outcomes) <= 6
     table = rows(teaching.outcomes(ROOT, lecture).partition("\n\n")[2])
     assert [row[0] for row in table][: len(lecture.outcomes)] == list(lecture.outcomes)
-    places = [int(n) for row in table for n in re.findall(r"(?:^|; )(\d+) ", row[1])]
+    places = [
+        int(n) for row in table for n in re.findall(r"(?:^|; )(\d+)\N{NO-BREAK SPACE}", row[1])
+    ]
     assert sorted(places) == [task.number for task in lecture.tasks]
     practised = sum("Check yourself" not in row[1] for row in table)
     assert practised >= len(lecture.outcomes) / 2 or not lecture.tasks
