@@ -33,7 +33,13 @@
       } catch {}
     });
     set(all === "shown");
-    (document.querySelector("article p:has(> a > img[src*=colab])") ?? folds[0].closest("section").querySelector("p")).append(button);
+    const badges = document.querySelector("article p:has(> a > img[src*=colab])");
+    if (badges) badges.append(button);
+    else {
+      const row = element("p", "");
+      row.append(button);
+      folds[0].closest("section").querySelector("p").after(row);
+    }
   };
 
   const start = () => {

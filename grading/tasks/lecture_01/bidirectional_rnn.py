@@ -268,7 +268,7 @@ def halves(args, result):
     early = np.vstack([wanted[1:, width:], np.zeros((1, len(right[2])))])
     if np.allclose(result[:, width:], early):
         return (
-            "The states of `left` are right. In row t stands the state that `right` has *before* "
-            "it reads word t."
+            "The states of `left` are right. Row t contains the state that `right` has *before* it "
+            "reads word t."
         )
     return "The states of `left` are right, those of `right` are not."

@@ -11,16 +11,16 @@ task = TaskFile(
     "attention",
     reasons={
         "a": correct(
-            "It was below one half there, and the sorted sentences tell the noun at the gap from "
-            "the majority: the one decided, the other made no difference."
+            "Its accuracy was below one half, and sorting the sentences separates the two rules: "
+            "the noun at the gap decided, and the majority made no difference."
         ),
         "b": incorrect(
             "Three of the four recurrent networks learned it, each at its own rate. Look again "
             "at the table after 300 steps."
         ),
         "c": incorrect(
-            "What is true at one rate is a fact about the rate. Each network has to be compared "
-            "at its own best one."
+            "What is true at one rate is a fact about that rate. Each network has to be compared "
+            "at its own best rate."
         ),
         "d": incorrect(
             "The facts would fit: four values out of 16 are 16 bits, and their keys about as "
@@ -32,8 +32,8 @@ task = TaskFile(
             "key and value and another to look the key up."
         ),
         "f": correct(
-            "The figure shows it: from a state of 64 numbers over 128 to 256 the accuracy of the "
-            "values rises."
+            "The figure shows it: as the state grows from 64 to 128 and 256 numbers, the accuracy "
+            "of the values rises."
         ),
         "g": correct(
             "Both LSTMs have a state of the same size and the same number of parameters. The "

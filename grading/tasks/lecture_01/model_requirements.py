@@ -15,12 +15,12 @@ task = TaskFile(
             "counts words cannot tell them apart: the first requirement, order."
         ),
         "b": correct(
-            "With three words of context the subject is outside. What is left are attractors, and "
-            "whether they are plural says nothing about the subject."
+            "With three words of context, the subject is out of reach. Only attractors are left, "
+            "and whether they are plural says nothing about the subject."
         ),
         "c": incorrect(
-            "It reaches the subject and is at one half all the same. Nearly no context of "
-            "twelve words had been met before, so there was nothing to count."
+            "It does reach the subject, but its accuracy stays near one half: almost no context of "
+            "twelve words had occurred in training, so it had no counts to use."
         ),
         "d": incorrect(
             "It counts sequences of words, not sets of words: in another order the same words "
@@ -31,8 +31,8 @@ task = TaskFile(
             "leaves most of it without meaning: the second requirement, any length."
         ),
         "f": correct(
-            "Nothing in the formula ends at some distance. That training finds such weights "
-            "late, or not at all, is what the rest of the lecture measures."
+            "Nothing in the formula stops at some distance. Whether training finds suitable "
+            "weights, and how late, is what the rest of the lecture measures."
         ),
         "g": incorrect(
             "If the attractors always oppose the subject, “take the opposite of the nearest "

@@ -10,7 +10,8 @@ task = TaskFile(
     outcome="give the shape of every tensor in self-attention, and recognize two mistakes "
     "that raise no error",
     hints=(
-        "Begin with one sentence: (8, 256) times (256, 32) is what? The batch comes first.",
+        "Begin with one sentence: what is the shape of (8, 256) times (256, 32)? Then put the "
+        "batch in front.",
         "What is summed over in `q @ k.mT`, and what in `weights @ v`? That axis goes away.",
     ),
 )

@@ -220,9 +220,9 @@ class FromZero(InParts):
 
 
 @task.mistake(
-    "Queries and keys do not fit together: measured from the keys, the queries of each piece are "
-    "where they would be at the beginning. New queries and new keys start at the length of the "
-    "cache, and old keys stay as they are."
+    "The positions of queries and keys do not match: relative to the keys, each piece's queries "
+    "are where they would be at the beginning of the text. New queries and new keys start at the "
+    "length of the cache, and old keys stay as they are."
 )
 class QueryFromZero(InParts):
     def places(self, start, n):
@@ -551,7 +551,7 @@ class NoResidual(InParts):
 
 
 @task.mistake(
-    "The output of attention is added to the *normalized* x. The residual stream itself goes past "
+    "The output of attention is added to the *normalized* x. The residual stream itself bypasses "
     "the norm."
 )
 class AddedToNormed(InParts):

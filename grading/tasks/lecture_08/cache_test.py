@@ -343,7 +343,7 @@ SEEN = {
     "fork is empty": "a reader whose fork begins an empty text",
     "fork is itself": "a reader whose fork is the reader itself",
     "fork lacks a word": "a reader whose fork has not read the last word",
-    "fork empties the other": "a reader that is empty once it was forked",
+    "fork empties the other": "a reader that is empty once it has been forked",
 }
 
 

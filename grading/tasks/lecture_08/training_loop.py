@@ -186,7 +186,7 @@ task.edit(
     "optimizer.defaults",
 )
 task.edit(
-    "The rate of a step is computed from that of the step before, so the factors multiply up. "
+    "The rate of a step is computed from that of the step before, so the factors accumulate. "
     "Compute it from `lr` each time.",
     '["lr"] = lr * share',
     '["lr"] *= share',

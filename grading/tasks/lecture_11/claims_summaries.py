@@ -9,8 +9,8 @@ task = TaskFile(
     outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
     reasons={
         "a": correct(
-            "The smallest ROUGE-1 of the copying model is 0.94, the largest of the "
-            "extractive model 0.69."
+            "The smallest ROUGE-1 of the copying model is 0.93, and the largest of the "
+            "extractive model is 0.69."
         ),
         "b": incorrect(
             "A fact from elsewhere makes the copying model's only sentence false. In an "

@@ -121,8 +121,8 @@ def length_only(summary, reference):
 
 
 @task.mistake(
-    "Each word was searched after the last one found, and the first match was taken. But one "
-    "match may block several others: leaving it out may give a longer subsequence."
+    "You looked for each word after the last match, and took the first match. But one match may "
+    "block several others: leaving it out may give a longer subsequence."
 )
 def greedy(summary, reference):
     n = at = 0

@@ -54,7 +54,7 @@ def train_summarizer(source, target, asked):
 
 
 NOTHING = (
-    "Its summaries have almost nothing of the news, like those of an untrained model. Do you "
+    "Its summaries keep almost none of the facts, like those of an untrained model. Do you "
     "train it before you return it, and is the target at each position the *next* word?"
 )
 

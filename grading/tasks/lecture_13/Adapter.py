@@ -221,7 +221,7 @@ def what_is_trained(args, result):
         return f"These parameters are trained: {', '.join(came)}. Only A and B should be."
     a, b = (result[f"some number of a new {name} is not zero"] for name in "AB")
     if b and not a:
-        return "A begins with zeros and B with random numbers. It is the other way round."
+        return "A begins with zeros and B with random numbers. It should be the other way round."
     return None if a else "All numbers of a new A are zero."
 
 

@@ -56,7 +56,7 @@ task.as_given(
     "your own sums."
 )
 task.edit(
-    "The heads are split correctly now. But the sign is still wrong: how does the margin change if "
+    "The heads are split correctly now. But the sign is still wrong: how does the metric change if "
     "the *twin's* context vector is put in?",
     "twins - contexts",
     "contexts - twins",
@@ -107,8 +107,8 @@ task.edit(
     "twins",
 )
 task.edit(
-    "The gradient is missing: this is how far the context vectors move, not how that changes the "
-    "margin.",
+    "The gradient is missing: this is how far the context vectors move, not how much that "
+    "changes the metric.",
     "(moved * gradients)",
     "moved",
 )
