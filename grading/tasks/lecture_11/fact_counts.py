@@ -60,6 +60,14 @@ def with_repeats(said, right, told):
     ]
 
 
+@task.mistake(
+    "A word that the summary repeats counts once among the kept, but each time among the strayed "
+    "and invented. Count *different* words there too."
+)
+def repeats_of_others(said, right, told):
+    return [*fact_counts(said, right, told)[:2], *with_repeats(said, right, told)[2:]]
+
+
 task.edit(
     "Facts that were kept are also counted as strayed here. A fact of the news has not strayed.",
     "said & (told - right)",
@@ -148,7 +156,7 @@ def cases(seed):
         right, other, strange = words[:5], words[5:9], words[9:]
         said = draw.sample(right, min(n, 4)) + draw.sample(other, 2 if n else 0)
         said += draw.sample(strange, 3 if n else 0)
-        said += said[:2]
+        said += [said[0], said[-4], said[-1]] if n else []  # one of each kind again
         draw.shuffle(said)
         told = right + other
         if n in (5, 4):  # facts of the news that are told twice: one that is lost, and one kept
