@@ -96,6 +96,20 @@ task.edit(
 )
 
 
+@task.mistake(
+    "Only questions of two different numbers were sampled, so 7 + 7 and its like are always in the "
+    "training data. Sample from all questions."
+)
+def unequal_only(size, n_validation, n_test, generator):
+    pairs = torch.combinations(torch.arange(size))
+    pairs = pairs[torch.randperm(len(pairs), generator=generator)]
+    n_train = len(pairs) - n_validation - n_test
+    train, *others = (
+        torch.cat([part, part.flip(1)]) for part in pairs.split([n_train, n_validation, n_test])
+    )
+    return torch.cat([train, torch.arange(size)[:, None].repeat(1, 2)]), *others
+
+
 @task.mistake("Validation and test questions were left in the training data.")
 def left_in(size, n_validation, n_test, generator):
     _, validation, test = split_pairs(size, n_validation, n_test, generator)
@@ -171,6 +185,9 @@ def harness(answer, size, n_validation, n_test, seed):
         "equal generators give equal parts": again == [train, validation, test],
         "another generator gives other parts": other != [train, validation, test],
         "large and small numbers in both": abs(apart) / len(several) < 0.4 * size,
+        "of eight splits, some set aside a question such as 7 + 7": any(
+            a == b for sets in several for part in sets[1:] for a, b in part
+        ),
     }
 
 
