@@ -47,6 +47,7 @@ OPENED = {
     "real_model_parity",
     "real_reader",
     "relation_heads",
+    "roles_in_a_sentence",
     "seed_swap",
     "warm_up",
     "word_vectors",

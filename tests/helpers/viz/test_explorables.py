@@ -1121,6 +1121,63 @@ def test_seed_swap_head_answers_every_wish():
         assert kind == "abcdefgh"[seeds[wish]]
 
 
+# ---- Lecture 3: query, key and value of words -------------------------------------------------
+
+
+ROLES = stored("roles_in_a_sentence")["shown"]
+
+
+def word_roles():
+    table = (["letters has", "lead"], [["its own key and value", "2.46"]])
+    return explorables.to_html("word_roles", {"sentences": ROLES}, table=table, caption="Exchange.")
+
+
+@pytest.mark.parametrize("which", range(len(ROLES)))
+def test_word_roles_shows_each_choice(play, which):
+    """Scores, weights and the verb are those of the chosen query, key and value."""
+    page, sentence = play(word_roles()), ROLES[which]
+    words, twin = sentence["words"], sentence["twin"]
+    subject, noun = words[1], words[-1]
+    page.get_by_role("group", name="Sentence").get_by_role("button").nth(which).click()
+    table, said = page.locator(".stage table").first, page.locator("[role=status]")
+    press = lambda group, i: (  # noqa: E731
+        page.get_by_role("group", name=f"{group} of").get_by_role("button").nth(i).click()
+    )
+
+    def assert_shown(query, keys, values):
+        numbers = lambda column: [  # noqa: E731
+            float(text.replace("−", "-"))
+            for text in table.locator(f"tbody td:nth-of-type({column})").all_inner_texts()
+        ]
+        scores = np.array(sentence["scores"][query][keys])
+        np.testing.assert_allclose(numbers(3), scores, atol=0.051)
+        weights = np.exp(scores) / np.exp(scores).sum()
+        np.testing.assert_allclose(numbers(4), weights, atol=0.0051)
+        lead = sentence["leads"][query][keys][values]
+        more, less = ("lie", "lies") if lead > 0 else ("lies", "lie")
+        assert f"goes to {words[weights.argmax()]}. {more} is " in said.inner_text()
+        assert said.inner_text().endswith(f" times as likely as {less}.")
+        ratio = float(re.search(r"is (\S+) times", said.inner_text())[1])
+        assert ratio == pytest.approx(np.exp(abs(lead)), abs=0.051)
+
+    def owners(column):
+        return table.locator(f"tbody td:nth-of-type({column})").all_inner_texts()
+
+    last = len(words) - 1
+    assert_shown(last, 0, 0)
+    assert owners(1) == owners(2) == words
+    press("has the key", 1)
+    assert_shown(last, 1, 0)
+    assert owners(1) == [words[0], noun, *words[2:-1], subject]
+    press("has the value", 2)
+    assert_shown(last, 1, 2)
+    assert owners(2) == [words[0], twin, *words[2:]]
+    press("asks with the query", 0)
+    assert_shown(0, 1, 2)
+    page.get_by_role("button", name="Everything as it was").click()
+    assert_shown(last, 0, 0)
+
+
 # ---- Lecture 9: greedy decoding and beams
 
 
@@ -1788,6 +1845,7 @@ PRESSED_FIRST = {
     seed_swap: [],
     stack_depth: ["Keep this curve"],
     translate: ["To the end"],
+    word_roles: [],
 }
 
 
