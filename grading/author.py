@@ -32,10 +32,10 @@ from types import CodeType, FunctionType, ModuleType
 from typing import TypeVar
 
 from grading.feedback.baseline import Baseline
-from grading.task import Case, Kind, Mistake, Pair, Task
+from grading.task import Case, Enough, Kind, Mistake, Pair, Task
 from helpers.validation import require
 
-__all__ = ["Case", "TaskFile", "correct", "functions_of", "incorrect"]
+__all__ = ["Case", "Enough", "TaskFile", "correct", "functions_of", "incorrect"]
 
 BEGIN, END, STUB = "# BEGIN SOLUTION", "# END SOLUTION", "#| "
 CELL = re.compile(r"^# %% (the cell|given)\n(.*?)^# %%$", re.DOTALL | re.MULTILINE)

@@ -57,7 +57,8 @@ def check(name: str, answer: object = MISSING, *, debug: bool = False) -> None:
     _best[name] = max(verdict.points, _best.get(name, 0))
     (_for_review.add if verdict.needs_review else _for_review.discard)(name)
     print(messages.points(task, verdict))
-    if looking.announced and verdict.diagnosis is None and not verdict.two_mistakes:
+    named = verdict.diagnosis is not None or verdict.two_mistakes or verdict.seen
+    if looking.announced and not named:
         print(messages.not_found())
     print(verdict.message)
     if verdict.part:

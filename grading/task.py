@@ -55,6 +55,15 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Enough:
+    """A training that is enough: steps, examples in each, and the peak of Adam's learning rate."""
+
+    steps: int
+    examples: int
+    rate: float
+
+
+@dataclass(frozen=True)
 class Task:
     """One thing that a student writes, under the name `name`.
 
@@ -86,6 +95,8 @@ class Task:
             modules import from its own is listed under each of these names.
         score, threshold: for "train": gets the arguments and the result, and what it must return at
             least. Of a score of 0 the diagnostics say why.
+        enough: for "train", what the statement says to be enough or, if it does not, what the model
+            answer takes. Messages compare with it what an answer did.
         nats: whether the score is exp(−n) for a loss of n nats above the entropy. Messages then
             show n in place of the score.
         rtol, atol: how close numbers must come.
@@ -112,6 +123,7 @@ class Task:
     forbidden: tuple[str, ...] = ()
     score: Callable[[tuple, object], float] | None = None
     threshold: float = 0.0
+    enough: Enough | None = None
     nats: bool = False
     rtol: float = 1e-4
     atol: float = 1e-5

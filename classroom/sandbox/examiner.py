@@ -9,7 +9,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 
 from classroom.sandbox import supervisor
@@ -20,7 +20,16 @@ from classroom.sandbox.serialize import SerializeError, decode, encode
 from classroom.sandbox.torch_import import holds_tensor, needs_torch
 from grading.feedback import messages
 from grading.feedback.baseline import BadTask, Baseline
-from grading.runner.outcome import Form, FormKind, Location, Mutation, Outcome, Status, Target
+from grading.runner.outcome import (
+    Form,
+    FormKind,
+    Location,
+    Mutation,
+    Outcome,
+    Status,
+    Target,
+    Training,
+)
 from grading.runner.tensors import torch_if_there
 from grading.task import CODE, Case, Task
 
@@ -229,7 +238,7 @@ class Examiner:
 
 MOST = {"error": 500, "undefined": 200}
 """The texts of an outcome, and how long each may be."""
-FIELDS = {"status", "value", "form", "mutated", "mutation", "line", *MOST}
+FIELDS = {"status", "value", "form", "mutated", "mutation", "line", "training", *MOST}
 NAME = 200
 """How long a name or a line may be."""
 
@@ -268,6 +277,7 @@ def _outcome_from(item: object, case: Case) -> Outcome:
         _mutation_from(item["mutation"]),
         line=_line_from(item["line"]),
         undefined=item["undefined"],
+        training=_training_from(item["training"]),
     )
 
 
@@ -309,6 +319,20 @@ def _line_from(item: object) -> Location | None:
         case [number, text] if type(number) is int and _is_text(text):
             return Location(number, text)
     raise SerializeError("not a line")
+
+
+def _training_from(item: object) -> Training | None:
+    """Numbers that a training can have; see `Training`."""
+    if item is None:
+        return None
+    wanted = {field.name: type(field.default) for field in fields(Training)}
+    if type(item) is not dict or set(item) != set(wanted):
+        raise SerializeError("not a training")
+    if not all(
+        type(item[name]) is kind and -1 <= item[name] < 2**31 for name, kind in wanted.items()
+    ):
+        raise SerializeError("not a training")
+    return Training(**item)
 
 
 def _code(code: int) -> str:

@@ -245,6 +245,7 @@ def as_sent(outcome: object, value: object = None) -> dict:
         "mutation": mutation and [mutation.target, mutation.name[:200]],
         "line": line and [line.number, line.text[:200]],
         "undefined": outcome.undefined[:200],
+        "training": outcome.training and vars(outcome.training),
     }
 
 

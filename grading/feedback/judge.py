@@ -10,6 +10,7 @@ from grading.feedback import messages, partial_credit
 from grading.feedback.baseline import BadTask, Baseline
 from grading.feedback.diagnosis import Diagnosis, diagnose, in_one_result, two_mistakes
 from grading.feedback.findings import (
+    BelowThreshold,
     MissingLetters,
     Mutated,
     NoText,
@@ -23,6 +24,7 @@ from grading.feedback.findings import (
     was_mutated,
 )
 from grading.feedback.partial_credit import Earned, Guessable, OrdinaryFails
+from grading.feedback.training_facts import explained
 from grading.feedback.verdict import Verdict
 from grading.runner.outcome import Outcome, Status
 from grading.runner.run import run
@@ -107,6 +109,10 @@ def _of_cases(
             diagnosis = None if pair else diagnosis
         if diagnosis is None and not pair:
             diagnosis = in_one_result(task, outcomes, baseline)
+    seen = None
+    if isinstance(findings[wrong[0]], BelowThreshold):
+        seen = explained(task, outcomes, wrong[0], diagnosis, baseline)
+        diagnosis = None if seen else diagnosis
     case = _case_to_tell(wrong, diagnosis, baseline.n_outcomes)
     as_given = task.kind == "find the bug" and diagnosis is not None and diagnosis.mistake == 0
     earned = Earned() if as_given else _earned(task, cases, outcomes, findings, baseline)
@@ -118,6 +124,7 @@ def _of_cases(
         outcomes[case],
         diagnosis,
         pair,
+        seen,
         earned,
     )
 

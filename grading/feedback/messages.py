@@ -36,6 +36,7 @@ from grading.feedback.findings import (
 )
 from grading.feedback.partial_credit import ByEntry, ByKind, Earned, Guessable, OrdinaryFails
 from grading.feedback.relations import Exchanged, Nearly, Reordered, Scaled, relation
+from grading.feedback.training_facts import Seen, Sign
 from grading.feedback.verdict import Verdict
 from grading.runner.compare import Aspect, Difference
 from grading.runner.outcome import Form, FormKind, Location, Mutation, Outcome, Status, Target
@@ -77,6 +78,8 @@ def _holds_tensor(value: object) -> bool:
 
 def _cause(task: Task, verdict: Verdict) -> str:
     """The known mistakes that an answer shows; empty if there is none."""
+    if verdict.seen:
+        return f"{_SEEN} {training(task, verdict.seen)}"
     if verdict.two_mistakes:
         return "\n- ".join([TOGETHER[len(verdict.two_mistakes)], *verdict.two_mistakes])
     if verdict.diagnosis is None:
@@ -110,6 +113,8 @@ SAID = {
     Certainty.SYMPTOM_ONLY: "Possible cause:",
 }
 """How a known mistake is introduced, by how well it fits."""
+_SEEN = "Seen during training:"
+"""How a fact about a training is introduced."""
 TOGETHER = {1: "There seem to be two mistakes. One of them:", 2: "Two mistakes:"}
 """How two mistakes at once are introduced, by how many of them are known."""
 
@@ -282,6 +287,91 @@ def mutation(seen: Mutation) -> str:
         Target.OTHER_RESULT: "a result that was returned before",
     }
     return f"{things[seen.target]} was changed in place"
+
+
+# ------------------------------------------------------------------ trainings
+
+
+def training(task: Task, fact: Seen) -> str:
+    """What was seen of a training, and what to do about it."""
+    seen, enough = fact.training, fact.enough
+    match fact.sign:
+        case Sign.NO_STEP:
+            return (
+                f"While {task.name} ran, no optimizer made a step. Train the model there, before "
+                "you return it."
+            )
+        case Sign.NOT_FINITE:
+            return f"The loss was NaN or infinite in {seen.not_finite:,} of {seen.steps:,} steps."
+        case Sign.OTHER_MODEL:
+            return (
+                "The optimizer had none of the parameters of the model that came back, which was "
+                "not trained."
+            )
+        case Sign.NO_GRADIENT:
+            return (
+                "When the optimizer made its step, every gradient was 0 or missing. The order is "
+                "`zero_grad`, `backward`, `step`."
+            )
+        case Sign.NOT_CLEARED:
+            return (
+                "The gradients were not cleared between the steps, so each step used the sum of "
+                "all gradients so far. Call `zero_grad` in each step, before `backward`."
+            )
+        case Sign.FEW_EXAMPLES if seen.distinct <= seen.examples:
+            return (
+                f"All {seen.steps:,} steps saw the same {seen.distinct:,} examples. Sample new "
+                "ones in each step, from all that there are."
+            )
+        case Sign.FEW_EXAMPLES:
+            return (
+                f"There were only {seen.distinct:,} different examples in {seen.steps:,} steps. "
+                "Sample new ones in each step, from all that there are."
+            )
+        case Sign.COPYING:
+            return (
+                "The targets were the tokens that the model reads at the same positions, so it "
+                "learns to repeat its input. Shift one of them: the target is the *next* token."
+            )
+        case Sign.EARLY_WEIGHTS if seen.kept == 0:
+            return "The model came back with its weights from before the training."
+        case Sign.EARLY_WEIGHTS:
+            return (
+                f"The model came back with the weights after step {seen.kept:,} of "
+                f"{seen.steps:,}. If you keep the best ones, is a higher score better?"
+            )
+        case Sign.NEW_OPTIMIZERS:
+            return (
+                "There was a new optimizer in each step, so Adam remembered nothing of the steps "
+                "before. Create it once, before the loop."
+            )
+        case Sign.PARTLY_TRAINED:
+            return (
+                f"The optimizer had only {seen.held} of the {seen.of} parameter tensors of the "
+                "model; the others were not trained."
+            )
+        case Sign.FEW_STEPS:
+            steps = "one step" if seen.steps == 1 else f"{seen.steps:,} steps"
+            return f"The optimizer made {steps}; {enough.steps:,} are enough."
+        case Sign.NOT_ADAM:
+            return "The optimizer was not Adam, for which the course's learning rates are meant."
+        case Sign.SMALL_RATE if not seen.peak:
+            return "The learning rate was 0."
+        case Sign.SMALL_RATE:
+            return (
+                f"The learning rate was at most {seen.peak:g}. A rate about "
+                f"{enough.rate / seen.peak:.0f} times as large is enough."
+            )
+        case Sign.LARGE_RATE:
+            return (
+                f"The learning rate rose to {seen.peak:g}. A rate about "
+                f"{seen.peak / enough.rate:.0f} times smaller is enough."
+            )
+        case Sign.SMALL_BATCHES:
+            examples = "one example" if seen.examples == 1 else f"{seen.examples} examples"
+            return f"Each step saw {examples}; {enough.examples} are enough."
+        case Sign.DECAY:
+            return f"The weight decay was {seen.decay:g}, which pulls all weights towards 0."
 
 
 # ------------------------------------------------------------------ values

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from grading.feedback.diagnosis import Certainty, Diagnosis
 from grading.feedback.findings import Finding
 from grading.feedback.partial_credit import Earned
+from grading.feedback.training_facts import Seen
 from grading.runner.outcome import Outcome, Status
 
 
@@ -23,6 +24,7 @@ class Verdict:
         diagnosis: the known mistake that fits, and how well.
         two_mistakes: sentences of two known mistakes that together explain the answer; one, if
             several pairs do that and have one in common.
+        seen: what was seen of a training that explains its low score.
         earned: why an answer that is not right earns a part of the points.
         score: the lowest score of a training that reached its goal.
         needs_review: whether a person has to read the answer.
@@ -36,6 +38,7 @@ class Verdict:
     outcome: Outcome | None = None
     diagnosis: Diagnosis | None = None
     two_mistakes: tuple[str, ...] = ()
+    seen: Seen | None = None
     earned: Earned | None = None
     score: float | None = None
     needs_review: bool = False

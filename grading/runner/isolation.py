@@ -72,7 +72,7 @@ def forbid(names: Sequence[str], answer: object) -> Iterator[None]:
             if answer is original:
                 raise ForbiddenCall(name)
             refuse = _refusal(name)
-            stack.enter_context(_replaced(owner, attribute, refuse))
+            stack.enter_context(replaced(owner, attribute, refuse))
             for space in spaces:
                 stack.enter_context(_replaced_in(space, original, refuse))
         yield
@@ -117,7 +117,7 @@ def _calls(value: object, original: object) -> bool:
 
 
 @contextlib.contextmanager
-def _replaced(owner: object, attribute: str, other: object) -> Iterator[None]:
+def replaced(owner: object, attribute: str, other: object) -> Iterator[None]:
     """Something else under this name, in a module or a class. (`unittest.mock` loads slowly.)"""
     original = vars(owner).get(attribute, ABSENT)
     setattr(owner, attribute, other)

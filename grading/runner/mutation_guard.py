@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from grading.runner.compare import NotPlain, difference, plain
 from grading.runner.outcome import Mutation, Target
 from grading.runner.tensors import is_tensor
+from grading.runner.training_trace import TrainingTrace
 
 KEPT = 6
 """How many objects are watched at most; the oldest are let go."""
@@ -24,8 +25,9 @@ KEPT = 6
 
 @dataclass
 class MutationGuard:
-    """Watches what goes into an answer and what comes out."""
+    """Watches what goes into an answer and what comes out; with a `trace`, its trainings, too."""
 
+    trace: TrainingTrace | None = None
     seen: Mutation | None = None
     """The first change in place."""
     gave_none: str | None = None
@@ -62,6 +64,8 @@ class MutationGuard:
                 self._watch(Mutation(Target.ARGUMENT, name), value)
             with self._looking():
                 result = function(*args, **kwargs)
+            if self.trace:
+                self.trace.returned(args[0] if of_class else result)
             self.gave_none = (function.__name__ if of_class else "") if result is None else None
             self._watch(Mutation(Target.OTHER_RESULT if of_class else Target.OWN_RESULT), result)
             return result
@@ -74,7 +78,8 @@ class MutationGuard:
         watched = [] if self.seen else [(m, thing, _snapshot(thing)) for m, thing in self._watched]
         self._inside = True
         try:
-            yield
+            with self.trace.watching() if self.trace else contextlib.nullcontext():
+                yield
         finally:
             self._inside = False
         self.seen = next((m for m, thing, old in watched if _differs(thing, old)), self.seen)

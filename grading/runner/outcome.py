@@ -88,6 +88,45 @@ class Location:
     text: str = ""
 
 
+MOST_DISTINCT = 4096
+"""Number of different examples after which they are no longer counted."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """What was seen of the training of the model that an answer returns; see `training_trace`.
+
+    Args:
+        steps: number of optimizer steps.
+        examples: number of examples in the largest step.
+        distinct: number of different examples in all steps, at most `MOST_DISTINCT`.
+        not_cleared: steps that added their gradients to those of the step before.
+        no_gradient: steps in which every gradient was 0 or missing.
+        not_finite: steps whose loss was NaN or infinite.
+        copying: steps whose targets were the tokens of the input at the same positions.
+        new_optimizers: steps of an optimizer that remembered nothing of an earlier step.
+        adam: whether the optimizer was a kind of Adam.
+        peak, decay: the largest learning rate and weight decay.
+        held, of: how many of the model's parameter tensors were in the optimizer, and their number.
+        kept: the step after which the weights were those that came back; −1 if after none.
+    """
+
+    steps: int = 0
+    examples: int = 0
+    distinct: int = 0
+    not_cleared: int = 0
+    no_gradient: int = 0
+    not_finite: int = 0
+    copying: int = 0
+    new_optimizers: int = 0
+    adam: int = 0
+    peak: float = 0.0
+    decay: float = 0.0
+    held: int = 0
+    of: int = 0
+    kept: int = -1
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What one run of an answer on one case gave.
@@ -104,6 +143,7 @@ class Outcome:
         stdout: the beginning of what the answer printed. The class grader does not have it.
         line: where in the student's code the error arose. Shown, and never compared.
         undefined: the name that a `NameError` is about. Never compared.
+        training: what was seen of a training, in a task that wants one. Never compared.
     """
 
     status: Status = Status.OK
@@ -115,6 +155,7 @@ class Outcome:
     stdout: str = ""
     line: Location | None = None
     undefined: str = ""
+    training: Training | None = None
 
     @property
     def ok(self) -> bool:

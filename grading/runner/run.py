@@ -26,6 +26,7 @@ from grading.runner.isolation import ForbiddenCall, forbid, one_thread, restored
 from grading.runner.mutation_guard import MutationGuard
 from grading.runner.outcome import Outcome, Status
 from grading.runner.tensors import is_tensor, torch_if_there
+from grading.runner.training_trace import TrainingTrace
 from grading.task import VALUES, Case, Task
 
 MISSING = object()
@@ -86,7 +87,8 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
 
 def _called(task: Task, answer: Callable, case: Case, torch_seed: int) -> Outcome:
     """The outcome of a function or a class that is called on a case."""
-    args, drain, guard = _fresh(case.args), _Drain(), MutationGuard()
+    trace = TrainingTrace() if task.kind == "train" else None
+    args, drain, guard = _fresh(case.args), _Drain(), MutationGuard(trace)
     before = plain(args)
     try:
         with (
@@ -108,7 +110,13 @@ def _called(task: Task, answer: Callable, case: Case, torch_seed: int) -> Outcom
         return _stopped(task, error, trace, drain.beginning(), guard.gave_none)
     pairs = enumerate(zip(before, args, strict=True))
     mutated = tuple(i for i, (old, arg) in pairs if _is_other(arg, old))
-    return Outcome(value=result, mutated=mutated, mutation=guard.seen, stdout=drain.beginning())
+    return Outcome(
+        value=result,
+        mutated=mutated,
+        mutation=guard.seen,
+        stdout=drain.beginning(),
+        training=trace.seen() if trace else None,
+    )
 
 
 def _value(task: Task, answer: Callable, args: tuple, torch_seed: int) -> object:

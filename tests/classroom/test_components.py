@@ -149,7 +149,7 @@ def test_garbage_is_refused_or_is_plain_data(garbage):
 cases = TASKS["stable_softmax"].cases(1)[:2]
 prepared = Prepared(TASKS["stable_softmax"], cases, 1.0, {})
 MESSAGE = {"status": "ok", "value": None, "error": "", "undefined": ""}
-MESSAGE |= {"form": None, "mutated": [], "mutation": None, "line": None}
+MESSAGE |= {"form": None, "mutated": [], "mutation": None, "line": None, "training": None}
 
 
 @given(json_values)

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.author import Case, TaskFile
+from grading.author import Case, Enough, TaskFile
 from helpers.data.recall import first_token_recall_batch
 from helpers.rnn import RecurrentModel
 from helpers.training import set_seed, train
@@ -15,6 +15,7 @@ task = TaskFile(
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     threshold=0.9,
+    enough=Enough(500, 32, 3e-3),
     rtol=0.0,
     atol=0.45,
     hints=(

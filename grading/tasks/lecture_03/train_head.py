@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from grading.author import Case, TaskFile
+from grading.author import Case, Enough, TaskFile
 from helpers.attention import SelfAttention
 from helpers.training import set_seed, train
 
@@ -15,6 +15,7 @@ task = TaskFile(
     outcome="write one head as a module, check it against others, and read what a trained "
     "one has learned",
     threshold=0.92,
+    enough=Enough(200, 32, 0.01),
     rtol=0.0,
     atol=0.4,
     hints=(

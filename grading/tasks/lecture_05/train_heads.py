@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from grading.author import Case, TaskFile
+from grading.author import Case, Enough, TaskFile
 from grading.tasks.lecture_05.head_roles_by_ablation import head_roles_by_ablation
 from grading.tasks.lecture_05.MultiHead import MultiHead
 from helpers import masks
@@ -19,6 +19,7 @@ task = TaskFile(
     section="What trained heads do",
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
     threshold=0.95,
+    enough=Enough(400, 64, 5e-3),
     rtol=0.0,
     atol=0.15,
     hints=(

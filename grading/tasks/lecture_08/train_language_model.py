@@ -6,7 +6,7 @@ import math
 import torch
 from torch import nn
 
-from grading.author import Case, TaskFile
+from grading.author import Case, Enough, TaskFile
 from grading.tasks.lecture_08.training_loop import training_loop
 from helpers.config import TransformerConfig
 from helpers.models import LanguageModel
@@ -20,6 +20,7 @@ task = TaskFile(
     outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
     "the loss of any model can be on average",
     threshold=math.exp(-0.06),
+    enough=Enough(800, 32, 5e-3),
     nats=True,
     rtol=0.0,
     atol=0.3,

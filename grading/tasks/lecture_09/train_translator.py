@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-from grading.author import Case, TaskFile
+from grading.author import Case, Enough, TaskFile
 from helpers.config import TransformerConfig
 from helpers.encoder_decoder import EncoderDecoder
 from helpers.positions import RotaryPositions
@@ -16,6 +16,7 @@ task = TaskFile(
     minutes=20,
     outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
     threshold=0.9,
+    enough=Enough(500, 32, 0.01),
     rtol=0.0,
     atol=1.5,
     hints=(

@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-from grading.author import Case, TaskFile
+from grading.author import Case, Enough, TaskFile
 from helpers.apps import question_answering
 from helpers.data.questions import NAMES
 from helpers.training import set_seed, train
@@ -16,6 +16,7 @@ task = TaskFile(
     outcome='say what a flag "occurs in the question" does for a reader, from an experiment with '
     "controls",
     threshold=0.9,
+    enough=Enough(250, 32, 0.01),
     rtol=0.0,
     atol=1.5,
     hints=(

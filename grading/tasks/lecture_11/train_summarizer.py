@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-from grading.author import Case, TaskFile
+from grading.author import Case, Enough, TaskFile
 from helpers.apps.summarization import NEWS_WORDS, CopyingSummarizer, some_rows
 from helpers.config import TransformerConfig
 from helpers.positions import RotaryPositions
@@ -17,6 +17,7 @@ task = TaskFile(
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
     "that its vocabulary does not hold",
     threshold=0.8,
+    enough=Enough(300, 32, 5e-3),
     rtol=0.0,
     atol=1.0,
     hints=(

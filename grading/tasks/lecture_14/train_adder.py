@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-from grading.author import Case, TaskFile
+from grading.author import Case, Enough, TaskFile
 from grading.tasks.lecture_14.Adder import Adder
 from grading.tasks.lecture_14.inputs_and_targets import inputs_and_targets
 from grading.tasks.lecture_14.split_pairs import split_pairs
@@ -17,6 +17,7 @@ task = TaskFile(
     minutes=40,
     outcome="train a model of your own until it reaches a stated score",
     threshold=0.9,
+    enough=Enough(1000, 128, 0.01),
     rtol=0.0,
     atol=1.0,
     hints=(

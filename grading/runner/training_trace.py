@@ -1,0 +1,233 @@
+"""What optimizers did while an answer ran: counts and rates, which say why a model learned little.
+
+PyTorch calls global hooks before and after every module and every optimizer step. While the
+student's own code runs, and only then, these hooks count. They keep numbers and change nothing; an
+error in here is dropped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from grading.runner.isolation import replaced
+from grading.runner.outcome import MOST_DISTINCT, Training
+from grading.runner.tensors import torch_if_there
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+    from torch.utils.hooks import RemovableHandle
+
+ENTRIES = 256
+"""Number of entries of an example above which some are left out."""
+LIMIT = 1e9
+"""The largest rate that is told from larger ones."""
+
+
+@dataclass
+class _Run:
+    """The steps on one set of parameters; `sums` are those of the entries of one parameter."""
+
+    parameters: list[Tensor]
+    counts: Counter = field(default_factory=Counter)
+    distinct: set[float] = field(default_factory=set)
+    probe: Tensor | None = None
+    sums: list[float] = field(default_factory=list)
+
+
+def _safely(observe: Callable[..., None]) -> Callable[..., None]:
+    """Without its errors, and without a result, which a hook would put in place of something."""
+
+    @functools.wraps(observe)
+    def watch(*args: object, **kwargs: object) -> None:
+        with contextlib.suppress(Exception):
+            observe(*args, **kwargs)
+
+    return watch
+
+
+class TrainingTrace:
+    """Watches trainings; `seen` gives the numbers."""
+
+    def __init__(self) -> None:
+        self._watched = False
+        self._runs: dict[int, _Run] = {}
+        self._latest: _Run | None = None
+        self._models: list[nn.Module] = []
+        self._handle: RemovableHandle | None = None
+        self._begin_step()
+
+    def _begin_step(self) -> None:
+        self._flags: Counter = Counter()  # what was seen since the last optimizer step
+        self._n_examples = 0
+        self._keys: list[float] = []
+        self._inputs: list[Tensor] = []  # of the model
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch, as long as this lasts; afterwards torch is as before, whatever happens."""
+        torch = torch_if_there()
+        if torch is None:
+            yield
+            return
+        from torch.optim import optimizer as optimizers
+
+        self._watched = True
+        self._begin_step()
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._let_pass)
+            self._catch()
+            for register, hook in (
+                (optimizers.register_optimizer_step_pre_hook, self._before_step),
+                (optimizers.register_optimizer_step_post_hook, self._after_step),
+            ):
+                stack.callback(register(hook).remove)
+            for owner, name, observe in (
+                (torch.autograd, "backward", self._backward),
+                (torch.nn.functional, "cross_entropy", self._cross_entropy),
+            ):
+                stack.enter_context(replaced(owner, name, _after(observe, getattr(owner, name))))
+            yield
+
+    def returned(self, thing: object) -> None:
+        """Keep the models in what came back."""
+        torch = torch_if_there()
+        things = thing if isinstance(thing, tuple | list) else [thing]
+        if torch is not None:
+            self._models = [m for m in things if isinstance(m, torch.nn.Module)] or self._models
+
+    def seen(self) -> Training | None:
+        """The numbers of the training of the model that came back; None if nothing was watched."""
+        wanted = [p for model in self._models for p in model.parameters() if p.requires_grad]
+        ids = {id(p) for p in wanted}
+        if not self._runs:
+            return Training(of=len(ids)) if self._watched else None
+        shared = {key: len(ids & set(map(id, run.parameters))) for key, run in self._runs.items()}
+        key = max(self._runs, key=lambda key: (shared[key], self._runs[key] is self._latest))
+        run = self._runs[key]
+        sums = {_sum(p) for p in wanted if run.probe is not None and p.shape == run.probe.shape}
+        return Training(
+            **run.counts,
+            distinct=min(len(run.distinct), MOST_DISTINCT),
+            held=shared[key],
+            of=len(ids),
+            kept=max((i for i, total in enumerate(run.sums) if total in sums), default=-1),
+        )
+
+    def _catch(self) -> None:
+        """Wait for the next call of a module, which is that of the model; its parts come later."""
+        if self._handle is None:
+            modules = sys.modules["torch.nn.modules.module"]
+            self._handle = modules.register_module_forward_pre_hook(self._forward)
+
+    def _let_pass(self) -> None:
+        """Let modules be called without a hook, which would cost a tenth of the time."""
+        if self._handle is not None:
+            self._handle.remove()
+        self._handle = None
+
+    @_safely
+    def _forward(self, module: nn.Module, inputs: tuple) -> None:
+        torch = torch_if_there()
+        if module.training and torch.is_grad_enabled():  # else it is an evaluation
+            self._let_pass()
+            flat = [y for x in inputs for y in (x if isinstance(x, tuple | list) else [x])]
+            self._inputs = [x for x in flat if isinstance(x, torch.Tensor) and x.dim()]
+
+    @_safely
+    def _cross_entropy(self, logits: Tensor, target: Tensor, *_: object, **how: object) -> None:
+        self._catch()
+        if self._latest and self._latest.counts["copying"] < self._latest.counts["steps"]:
+            return
+        asked = target.flatten() != how.get("ignore_index", -100)
+        for x in self._inputs:
+            if x.shape[1:].numel() > 1 and x.numel() == target.numel() and asked.any():
+                same = x.flatten() == target.flatten()
+                self._flags["copying"] |= bool(same[asked].all())
+
+    @_safely
+    def _backward(self, tensors: object, *_: object, **__: object) -> None:
+        flags = self._flags
+        first, flags["backward"] = not flags["backward"], True
+        if first and self._latest and self._latest.probe is not None:
+            flags["not_cleared"] = _has_gradient(self._latest.probe)
+        if self._inputs:
+            self._n_examples += len(self._inputs[0])
+            if not (self._latest and len(self._latest.distinct) >= MOST_DISTINCT):
+                self._keys += _keys(self._inputs)
+        self._inputs = []
+        self._catch()
+        if tensors.numel() == 1:  # a loss; of several, an AttributeError
+            flags["not_finite"] |= not math.isfinite(tensors.item())
+
+    @_safely
+    def _before_step(self, optimizer: object, args: tuple, kwargs: dict) -> None:
+        groups = optimizer.param_groups
+        parameters = [p for group in groups for p in group["params"]]
+        run = self._latest = self._runs.setdefault(id(parameters[0]), _Run(parameters))
+        run.counts["adam"] = int("Adam" in type(optimizer).__name__)
+        for name, key in (("peak", "lr"), ("decay", "weight_decay")):
+            largest = max(float(group.get(key, 0)) for group in groups)
+            largest = largest if largest < LIMIT else LIMIT  # also where it is NaN
+            run.counts[name] = max(float(run.counts[name]), largest)
+        run.counts["new_optimizers"] += not optimizer.state
+        moved = next((p for p in parameters if _has_gradient(p)), None)
+        has_closure = len(args) > 1 or bool(kwargs)  # which computes the gradients later
+        run.counts["no_gradient"] += moved is None and not has_closure
+        if run.probe is None and moved is not None:
+            run.probe, run.sums = moved, [_sum(moved)]
+
+    @_safely
+    def _after_step(self, optimizer: object, args: tuple, kwargs: dict) -> None:
+        run = self._latest
+        run.counts["steps"] += 1
+        run.counts["examples"] = max(run.counts["examples"], self._n_examples)
+        for name in ("not_cleared", "not_finite", "copying"):
+            run.counts[name] += bool(self._flags[name])
+        run.distinct.update(self._keys)
+        if run.probe is not None:
+            run.sums.append(_sum(run.probe))
+        self._begin_step()
+
+
+def _after(observe: Callable[..., None], function: Callable) -> Callable:
+    """The function, whose arguments are looked at first."""
+
+    @functools.wraps(function)
+    def call(*args: object, **kwargs: object) -> object:
+        observe(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _has_gradient(parameter: Tensor) -> bool:
+    return parameter.grad is not None and bool(parameter.grad.any())
+
+
+def _sum(parameter: Tensor) -> float:
+    return parameter.detach().double().sum().item()
+
+
+def _keys(inputs: Sequence[Tensor]) -> list[float]:
+    """A number for each example of a batch; padding with 0 on the right does not change it."""
+    total = 0.0
+    for number, x in enumerate(x for x in inputs if len(x) == len(inputs[0])):
+        entries = x.detach().reshape(len(x), -1)  # (batch, …)
+        entries = entries[:, :: 1 + entries.shape[1] // ENTRIES]
+        total = total + entries.double() @ _weights(number, entries.shape[1])  # (batch,)
+    return total.float().tolist()  # rounded, since sums of other lengths round otherwise
+
+
+@functools.lru_cache(maxsize=256)
+def _weights(number: int, entries: int) -> Tensor:
+    """Numbers between -1 and 1 as if they were random."""
+    torch = torch_if_there()
+    places = torch.arange(1, entries + 1, dtype=torch.double) + 10_000 * number
+    return torch.sin(places**2)  # (entries,)

@@ -1,0 +1,444 @@
+"""What is seen of a training, and what a student is told of it; on models of a few numbers."""
+
+import copy
+import importlib
+import json
+import time
+from dataclasses import asdict, replace
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.modules import module as modules
+from torch.optim import optimizer as optimizers
+
+from classroom.sandbox.examiner import outcomes_from
+from classroom.sandbox.serialize import SerializeError
+from classroom.sandbox.worker import as_sent
+from grading.feedback import messages
+from grading.feedback.judge import grade
+from grading.feedback.training_facts import Sign, signs
+from grading.runner.outcome import MOST_DISTINCT, Outcome, Training
+from grading.runner.run import run
+from grading.runner.training_trace import TrainingTrace
+from grading.task import CODE, Case, Enough, Mistake, all_tasks
+from helpers.training import train
+from tests.grading.mistake_variants import sheet_of
+from tests.grading.sample_tasks import example
+
+checking = importlib.import_module("grading.check")
+STEPS, BATCH, RATE = 30, 4, 0.1
+
+
+class Tiny(nn.Module):
+    """Logits (batch, T, 5) of tokens (batch, T)."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(5, 3)
+        self.lm_head = nn.Linear(3, 5)
+
+    def forward(self, tokens):
+        return self.lm_head(self.embedding(tokens))
+
+
+def batch(n=BATCH):
+    tokens = torch.randint(5, (n, 12))
+    return tokens, (tokens + 1) % 5
+
+
+def loop(
+    model,
+    steps=STEPS,
+    rate=RATE,
+    draw=batch,
+    clear=True,
+    late=False,
+    shift=True,
+    parameters=None,
+    kind=torch.optim.Adam,
+    new=False,
+    set_to_none=True,
+    loss_of=None,
+    **settings,
+):
+    """A training loop with a place for each fault."""
+    held = list(model.parameters() if parameters is None else parameters)
+    optimizer = kind(held, rate, **settings)
+    for _ in range(steps):
+        optimizer = kind(held, rate, **settings) if new else optimizer
+        tokens, targets = draw()
+        loss_of = loss_of or nn.functional.cross_entropy
+        loss = loss_of(model(tokens).flatten(0, 1), (targets if shift else tokens).flatten())
+        if clear:
+            optimizer.zero_grad(set_to_none)
+        loss.backward()
+        nn.utils.clip_grad_norm_(held, 1.0)
+        if late:
+            optimizer.zero_grad()
+        optimizer.step()
+    return model
+
+
+def answer(**faults):
+    """A student's function that trains by this loop."""
+
+    def trained(seed):
+        torch.manual_seed(seed)
+        return loop(Tiny(), **faults)
+
+    return trained
+
+
+def same_batch():
+    first = batch()
+    return lambda: first
+
+
+def same_texts():
+    texts = batch(BATCH)[0]
+
+    def draw():
+        tokens = texts[torch.randint(BATCH, (BATCH,))]
+        tokens = nn.functional.pad(tokens, (0, int(torch.randint(3, ()))))
+        return tokens, (tokens + 1) % 5
+
+    return draw
+
+
+def harness(answer, seed):
+    """Not good enough, whatever comes; it trains a model of its own, which is not to be seen."""
+    model = answer(seed)
+    if model is None:
+        return None
+    loop(Tiny(), steps=3)
+    return 0.0
+
+
+ENOUGH = Enough(STEPS, BATCH, RATE)
+
+
+def task(**changes):
+    fields = {"kind": "train", "score": lambda args, value: value, "threshold": 0.5}
+    fields |= {"harness": harness, "cases": lambda seed: [Case((seed,))], "mistakes": ()}
+    return example(**fields | {"name": "trained", "enough": ENOUGH} | changes)
+
+
+def seen(answer):
+    [outcome] = run(task(), answer, task().cases(0))
+    assert outcome.ok, outcome.error
+    return outcome.training
+
+
+def of_other(seed):
+    """Trains one model and returns another."""
+    loop(Tiny())
+    return Tiny()
+
+
+def early(seed):
+    """Returns the weights of the tenth step."""
+    model = loop(Tiny(), steps=10)
+    kept = copy.deepcopy(model.state_dict())
+    optimizer = torch.optim.Adam(model.parameters(), RATE)
+    for _ in range(STEPS - 10):
+        tokens, targets = batch()
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten()).backward()
+        optimizer.step()
+    model.load_state_dict(kept)
+    return model
+
+
+def before(seed):
+    """Returns the weights from before the training, in a copy of the model."""
+    model = Tiny()
+    first = copy.deepcopy(model)
+    loop(model)
+    return first
+
+
+def last_layer_only(seed):
+    model = Tiny()
+    return loop(model, parameters=model.lm_head.parameters())
+
+
+def diverges(logits, targets):
+    return nn.functional.cross_entropy(logits, targets) * float("nan")
+
+
+FAULTS = {
+    Sign.NO_STEP: lambda seed: Tiny(),
+    Sign.NOT_FINITE: answer(loss_of=diverges),
+    Sign.OTHER_MODEL: of_other,
+    Sign.NO_GRADIENT: answer(late=True),
+    Sign.NOT_CLEARED: answer(clear=False),
+    Sign.FEW_EXAMPLES: lambda seed: loop(Tiny(), draw=same_batch()),
+    Sign.COPYING: answer(shift=False),
+    Sign.EARLY_WEIGHTS: early,
+    Sign.NEW_OPTIMIZERS: answer(new=True),
+    Sign.PARTLY_TRAINED: last_layer_only,
+    Sign.FEW_STEPS: answer(steps=12),
+    Sign.NOT_ADAM: answer(kind=torch.optim.SGD),
+    Sign.SMALL_RATE: answer(rate=RATE / 10),
+    Sign.LARGE_RATE: answer(rate=10 * RATE),
+    Sign.SMALL_BATCHES: answer(draw=lambda: batch(2), steps=STEPS),
+    Sign.DECAY: answer(kind=torch.optim.AdamW, weight_decay=1.0),
+}
+
+
+@pytest.mark.parametrize("sign", Sign, ids=lambda sign: sign.name)
+def test_planted_fault_is_seen_and_told(sign):
+    enough = replace(ENOUGH, examples=32) if sign is Sign.SMALL_BATCHES else ENOUGH
+    own = task(enough=enough)
+    verdict = grade(own, FAULTS[sign], 0)
+    assert verdict.points == 0 and verdict.seen.sign is sign
+    assert verdict.message.startswith("Seen during training: ")
+    assert "It reaches 0.000; the goal is at least 0.5." in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("sign", "said"),
+    [
+        (Sign.FEW_EXAMPLES, "All 30 steps saw the same 4 examples."),
+        (Sign.FEW_STEPS, "The optimizer made 12 steps; 30 are enough."),
+        (Sign.SMALL_RATE, "was at most 0.01. A rate about 10 times as large is enough."),
+        (Sign.LARGE_RATE, "rose to 1. A rate about 10 times smaller is enough."),
+        (Sign.EARLY_WEIGHTS, "with the weights after step 10 of 30."),
+        (Sign.PARTLY_TRAINED, "only 2 of the 3 parameter tensors"),
+    ],
+)
+def test_message_states_what_was_seen(sign, said):
+    assert said in grade(task(), FAULTS[sign], 0).message
+
+
+def by_helper(seed):
+    model = Tiny()
+    train(model, batch, STEPS, RATE, warmup=3)
+    return model
+
+
+def with_everything_unusual_but_right(seed):
+    """Evaluates with gradients, accumulates over two batches, clears by hand, copies the model."""
+    model, held_out = Tiny(), batch(50)
+    optimizer = torch.optim.AdamW(model.parameters(), RATE)
+    best = None
+    for _ in range(STEPS):
+        nn.functional.cross_entropy(model(held_out[0]).flatten(0, 1), held_out[1].flatten())
+        for p in model.parameters():
+            p.grad = None
+        for _ in range(2):
+            tokens, targets = batch(2)
+            nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten()).backward()
+        optimizer.step()
+        best = copy.deepcopy(model)
+    return best
+
+
+RIGHT = {
+    "by hand": answer(),
+    "zeros": answer(set_to_none=False),
+    "by the helper": by_helper,
+    "unusual": with_everything_unusual_but_right,
+    "texts": answer(draw=same_texts),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHT if name != "texts"])
+def test_sound_training_shows_nothing_unusual(name):
+    enough = replace(ENOUGH, examples=2) if name == "unusual" else ENOUGH
+    training = seen(RIGHT[name])
+    assert training.steps == STEPS and training.kept == STEPS
+    assert list(signs(training, enough)) == []
+    verdict = grade(task(enough=enough), RIGHT[name], 0)
+    assert verdict.seen is None and verdict.message.startswith("It reaches 0.000")
+
+
+def test_padding_makes_no_other_examples():
+    assert seen(lambda seed: loop(Tiny(), draw=same_texts())).distinct <= BATCH
+
+
+def test_different_examples_are_counted_to_a_limit():
+    assert seen(answer(steps=3)).distinct == 3 * BATCH
+    assert seen(answer(steps=9, draw=lambda: batch(1000))).distinct == MOST_DISTINCT
+
+
+def test_training_is_not_changed_by_being_watched():
+    """Weights, losses and random numbers are those of a training that nobody watches."""
+    watched, trace = answer(), TrainingTrace()
+    with trace.watching():
+        seen_one, number = watched(0).state_dict(), torch.rand(1)
+    alone = watched(0).state_dict()
+    assert number == torch.rand(1)
+    assert all(torch.equal(seen_one[name], alone[name]) for name in alone)
+
+
+def hooks():
+    kinds = "_global_forward_pre_hooks", "_global_forward_hooks"
+    found = [len(getattr(modules, kind)) for kind in kinds]
+    found += [len(optimizers._global_optimizer_pre_hooks)]
+    found += [len(optimizers._global_optimizer_post_hooks)]
+    return [*found, torch.autograd.backward, nn.functional.cross_entropy]
+
+
+@pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt])
+def test_hooks_are_gone_after_any_error(error):
+    def stops(seed):
+        loop(Tiny(), steps=1)
+        raise error
+
+    before = hooks()
+    if error is KeyboardInterrupt:
+        with pytest.raises(KeyboardInterrupt):
+            run(task(), stops, task().cases(0))
+    else:
+        [outcome] = run(task(), stops, task().cases(0))
+        assert not outcome.ok and outcome.training is None
+    assert hooks() == before
+
+
+def test_only_the_training_of_the_answer_is_watched():
+    """Neither the check's own training, in the harness above, nor one of a task of another kind."""
+    assert seen(answer()).steps == STEPS
+    code = task(kind=CODE[0], score=None, enough=None, reference=answer())
+    [outcome] = run(code, answer(), code.cases(0))
+    assert outcome.training is None
+
+
+def test_answer_that_is_a_class_is_watched():
+    class Model(Tiny):
+        def learn(self):
+            loop(self, clear=False)
+
+    def drive(answer, seed):
+        model = answer()
+        model.learn()
+        loop(model, steps=3)  # the check's own
+        return 0.0
+
+    verdict = grade(task(harness=drive), Model, 0)
+    assert verdict.seen.sign is Sign.NOT_CLEARED and verdict.seen.training.held == 3
+
+
+# ------------------------------------------------------------------ beside the known mistakes
+
+
+def known(answer, faulty):
+    """The verdict on a faulty answer, in a task with this known mistake."""
+    return grade(task(mistakes=(Mistake(answer, "Is it trained?"),)), faulty, 0)
+
+
+def test_fact_takes_the_place_of_a_known_mistake():
+    verdict = known(lambda seed: Tiny(), FAULTS[Sign.FEW_EXAMPLES])
+    assert verdict.seen.sign is Sign.FEW_EXAMPLES and verdict.diagnosis is None
+    assert "Is it trained?" not in verdict.message
+
+
+def test_known_mistake_of_the_same_training_is_named():
+    verdict = known(answer(clear=False), answer(clear=False))
+    assert verdict.seen is None and "Possible cause: Is it trained?" in verdict.message
+
+
+def test_number_does_not_displace_a_known_mistake():
+    """What trains as badly at the rate and for the steps that are enough has another cause."""
+    few = FAULTS[Sign.FEW_STEPS]
+    assert known(answer(), few).seen is None
+    assert known(answer(steps=5), few).seen.sign is Sign.FEW_STEPS
+
+
+def test_right_answer_is_told_no_fact():
+    poor = task(score=lambda args, value: 1.0)
+    for fault in (Sign.NOT_CLEARED, Sign.FEW_EXAMPLES, Sign.FEW_STEPS):
+        verdict = grade(poor, FAULTS[fault], 0)
+        assert verdict.points == poor.points and "Seen during" not in verdict.message
+
+
+def test_check_does_not_say_that_the_cause_is_unclear(monkeypatch, capsys):
+    own = task(mistakes=(Mistake(lambda seed: Tiny(), "Is it trained?"),))
+    monkeypatch.setattr(checking, "load", lambda name: own)
+    checking.check("trained", FAULTS[Sign.NOT_CLEARED])
+    said = capsys.readouterr().out
+    assert messages.looking() in said and messages.not_found() not in said
+    assert "The gradients were not cleared" in said
+
+
+# ------------------------------------------------------------------ out of the sandbox
+
+
+def sent(**changes):
+    made = json.loads(json.dumps(as_sent(Outcome(training=Training(steps=3, peak=0.1)))))
+    made["training"] = {**made["training"], **changes}
+    return made
+
+
+def test_numbers_leave_the_sandbox_as_they_are():
+    [outcome] = outcomes_from([sent()], task().cases(0))
+    assert outcome.training == Training(steps=3, peak=0.1)
+    [outcome] = outcomes_from([{**sent(), "training": None}], task().cases(0))
+    assert outcome.training is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"steps": "3"},
+        {"steps": 2**40},
+        {"steps": True},
+        {"held": -9},
+        {"kept": 0.5},
+        {"peak": [1.0]},
+        {"peak": float("nan")},
+        {"peak": float("inf")},
+        {"more": 1},
+    ],
+)
+def test_other_numbers_do_not_leave_the_sandbox(changes):
+    with pytest.raises(SerializeError):
+        outcomes_from([sent(**changes)], task().cases(0))
+
+
+def test_rate_without_bounds_can_be_sent():
+    training = seen(answer(rate=float("inf"), steps=2))
+    assert json.loads(json.dumps(asdict(training)), parse_constant=pytest.fail)["peak"] > 1e6
+
+
+# ------------------------------------------------------------------ the tasks
+
+
+TRAININGS = [own for own in all_tasks().values() if own.enough is not None]
+QUICK = ("train_head",)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [pytest.param(t, marks=() if t.name in QUICK else pytest.mark.full) for t in TRAININGS],
+    ids=lambda own: own.name,
+)
+def test_enough_is_what_the_model_answer_takes(own):
+    training = sheet_of(own).right[0].training
+    assert (training.steps, training.examples) == (own.enough.steps, own.enough.examples)
+    assert 0.5 <= training.peak / own.enough.rate <= 2.0
+    assert list(signs(training, own.enough)) == []
+
+
+def test_trainings_by_the_answer_say_what_is_enough():
+    """All but one, whose model the check trains."""
+    without = [t.name for t in all_tasks().values() if t.kind == "train" and t.enough is None]
+    assert without == ["length_generalization"]
+
+
+def test_watching_costs_little():
+    """At most a fifth of the time of a training of their size; on the tasks it is 0 to 9 %."""
+
+    def seconds(watch):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Embedding(99, 64), *[nn.Linear(64, 64) for _ in range(8)])
+        model.append(nn.Linear(64, 99))
+        tokens = torch.randint(99, (32, 24))
+        begun = time.process_time()
+        with TrainingTrace().watching() if watch else torch.enable_grad():
+            loop(model, steps=20, draw=lambda: (tokens, tokens))
+        return time.process_time() - begun
+
+    pairs = [(seconds(False), seconds(True)) for _ in range(5)]
+    assert min(watched for _, watched in pairs) < 1.2 * min(alone for alone, _ in pairs)
