@@ -336,6 +336,18 @@ CODE_FAULTS = {
         "(outcome.status, outcome.error, outcome.form, outcome.line)",
         "tests/grading/test_error_location.py",
     ),
+    "hooks that stay after an error": (
+        "grading/runner/training_trace.py",
+        "stack.callback(register(hook).remove)",
+        "register(hook)",
+        "tests/grading/test_training_trace.py::test_hooks_are_gone_after_any_error",
+    ),
+    "a fact in place of a known mistake that fits better": (
+        "grading/feedback/training_facts.py",
+        "if theirs == training:",
+        "if False:",
+        "tests/grading/test_training_trace.py::test_known_mistake_of_the_same_training_is_named",
+    ),
     "points that hang on a sentence": (
         "grading/feedback/judge.py",
         "finding is None or isinstance(finding, Mutated)",

@@ -359,12 +359,12 @@ def training(task: Task, fact: Seen) -> str:
             return "The learning rate was 0."
         case Sign.SMALL_RATE:
             return (
-                f"The learning rate was at most {seen.peak:g}. A rate about "
+                f"The learning rate was at most {seen.peak:.2g}. A rate about "
                 f"{enough.rate / seen.peak:.0f} times as large is enough."
             )
         case Sign.LARGE_RATE:
             return (
-                f"The learning rate rose to {seen.peak:g}. A rate about "
+                f"The learning rate rose to {seen.peak:.2g}. A rate about "
                 f"{seen.peak / enough.rate:.0f} times smaller is enough."
             )
         case Sign.SMALL_BATCHES:

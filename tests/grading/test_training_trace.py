@@ -12,17 +12,20 @@ from torch import nn
 from torch.nn.modules import module as modules
 from torch.optim import optimizer as optimizers
 
-from classroom.sandbox.examiner import outcomes_from
+from classroom.sandbox.bubblewrap import CourseFiles
+from classroom.sandbox.examiner import Examiner, Prepared, outcomes_from
+from classroom.sandbox.limits import Limits
 from classroom.sandbox.serialize import SerializeError
 from classroom.sandbox.worker import as_sent
 from grading.feedback import messages
-from grading.feedback.judge import grade
+from grading.feedback.judge import grade, judge
 from grading.feedback.training_facts import Sign, signs
 from grading.runner.outcome import MOST_DISTINCT, Outcome, Training
 from grading.runner.run import run
 from grading.runner.training_trace import TrainingTrace
 from grading.task import CODE, Case, Enough, Mistake, all_tasks
 from helpers.training import train
+from tests.conftest import system_program
 from tests.grading.mistake_variants import sheet_of
 from tests.grading.sample_tasks import example
 
@@ -235,16 +238,29 @@ def with_everything_unusual_but_right(seed):
     return best
 
 
+def with_evaluations(seed):
+    """Looks at the same held-out examples before each step, in evaluation mode."""
+    model, held_out = Tiny(), batch(50)[0]
+
+    def draw():
+        model.eval()
+        model(held_out).argmax(dim=-1)
+        model.train()
+        return batch()
+
+    return loop(model, draw=draw)
+
+
 RIGHT = {
     "by hand": answer(),
     "zeros": answer(set_to_none=False),
     "by the helper": by_helper,
+    "evaluated": with_evaluations,
     "unusual": with_everything_unusual_but_right,
-    "texts": answer(draw=same_texts),
 }
 
 
-@pytest.mark.parametrize("name", [name for name in RIGHT if name != "texts"])
+@pytest.mark.parametrize("name", RIGHT)
 def test_sound_training_shows_nothing_unusual(name):
     enough = replace(ENOUGH, examples=2) if name == "unusual" else ENOUGH
     training = seen(RIGHT[name])
@@ -298,8 +314,15 @@ def test_hooks_are_gone_after_any_error(error):
 
 
 def test_only_the_training_of_the_answer_is_watched():
-    """Neither the check's own training, in the harness above, nor one of a task of another kind."""
-    assert seen(answer()).steps == STEPS
+    """Neither a training by the check, of the same model, nor one in a task of another kind."""
+
+    def trains_on(answer, seed):
+        loop(answer(seed), steps=3)
+        return 0.0
+
+    own = task(harness=trains_on)
+    [outcome] = run(own, answer(), own.cases(0))
+    assert outcome.training.steps == STEPS
     code = task(kind=CODE[0], score=None, enough=None, reference=answer())
     [outcome] = run(code, answer(), code.cases(0))
     assert outcome.training is None
@@ -400,6 +423,41 @@ def test_other_numbers_do_not_leave_the_sandbox(changes):
 def test_rate_without_bounds_can_be_sent():
     training = seen(answer(rate=float("inf"), steps=2))
     assert json.loads(json.dumps(asdict(training)), parse_constant=pytest.fail)["peak"] > 1e6
+
+
+CELL = """
+import torch
+
+def trained(seed):
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.Adam(model.parameters(), 0.1)
+    x = torch.randn(4, 3)
+    for _ in range(30):
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+    return model
+"""
+
+
+def drive(answer, seed):
+    import torch
+
+    return float(isinstance(answer(seed), torch.nn.Linear)) - 1.0
+
+
+@pytest.mark.grader
+def test_training_in_the_sandbox_is_seen():
+    program = system_program("bwrap")
+    own = task(harness=drive)
+    prepared = Prepared.of(own, 0, Limits())
+    with CourseFiles() as course:
+        answers = Examiner(Limits(), course, program)([CELL], [prepared], 0)
+    assert answers.flags == set() and not answers.failed
+    outcomes = answers.outcomes["trained"]
+    assert (outcomes[0].training.steps, outcomes[0].training.distinct) == (30, 4)
+    verdict = judge(own, prepared.cases, outcomes, prepared.baseline)
+    assert "All 30 steps saw the same 4 examples." in verdict.message
 
 
 # ------------------------------------------------------------------ the tasks
