@@ -344,8 +344,8 @@ CODE_FAULTS = {
     ),
     "a fact in place of a known mistake that fits better": (
         "grading/feedback/training_facts.py",
-        "if theirs == training:",
-        "if False:",
+        "if training in theirs or",
+        "if False or",
         "tests/grading/test_training_trace.py::test_known_mistake_of_the_same_training_is_named",
     ),
     "points that hang on a sentence": (

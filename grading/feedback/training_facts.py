@@ -98,7 +98,7 @@ def explained(
     """What was seen that explains a score too low; None if nothing was, or a known mistake fits.
 
     A known mistake fits better if its training is the same in every number, or if all that was seen
-    is a number and the known mistake does as badly without it.
+    is a number and the known mistake does as badly although its training shows nothing unusual.
     """
     training = outcomes[case].training
     if training is None or task.enough is None:
@@ -107,9 +107,10 @@ def explained(
     if sign is None:
         return None
     if diagnosis is not None:
-        theirs = baseline.mistake(diagnosis.mistake, case).training
-        if theirs == training:
-            return None
-        if sign in NUMBERS and (theirs is None or sign not in signs(theirs, task.enough)):
+        why = task.mistakes[diagnosis.mistake].why
+        alike = [k for k, mistake in enumerate(task.mistakes) if mistake.why == why]
+        theirs = [baseline.mistake(k, case).training for k in alike]
+        unusual = any(t is not None and any(signs(t, task.enough)) for t in theirs)
+        if training in theirs or (sign in NUMBERS and not unusual):
             return None
     return Seen(sign, training, task.enough)

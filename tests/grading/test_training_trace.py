@@ -362,11 +362,20 @@ def test_known_mistake_of_the_same_training_is_named():
     assert verdict.seen is None and "Possible cause: Is it trained?" in verdict.message
 
 
+def test_known_mistakes_of_one_sentence_are_one():
+    twice = [
+        Mistake(answer, "Is it trained?") for answer in (lambda seed: Tiny(), answer(late=True))
+    ]
+    verdict = grade(task(mistakes=tuple(twice)), answer(late=True), 0)
+    assert verdict.seen is None and "Is it trained?" in verdict.message
+
+
 def test_number_does_not_displace_a_known_mistake():
     """What trains as badly at the rate and for the steps that are enough has another cause."""
     few = FAULTS[Sign.FEW_STEPS]
     assert known(answer(), few).seen is None
-    assert known(answer(steps=5), few).seen.sign is Sign.FEW_STEPS
+    for poor in (answer(steps=5), FAULTS[Sign.NO_STEP]):
+        assert known(poor, few).seen.sign is Sign.FEW_STEPS
 
 
 def test_right_answer_is_told_no_fact():
