@@ -101,6 +101,7 @@ def _called(task: Task, answer: Callable, case: Case, torch_seed: int) -> Outcom
             warnings.showwarning = drain.warn
             used = guard.around(answer) if task.harness else answer
             result = plain(_value(task, used, args, torch_seed))
+            training = trace.seen() if trace else None
     except ForbiddenCall as error:
         return Outcome(Status.FORBIDDEN, error=str(error), stdout=drain.beginning())
     except NotPlain as error:
@@ -115,7 +116,7 @@ def _called(task: Task, answer: Callable, case: Case, torch_seed: int) -> Outcom
         mutated=mutated,
         mutation=guard.seen,
         stdout=drain.beginning(),
-        training=trace.seen() if trace else None,
+        training=training,
     )
 
 

@@ -95,6 +95,7 @@ class TrainingTrace:
                 stack.enter_context(replaced(owner, name, _after(observe, getattr(owner, name))))
             yield
 
+    @_safely
     def returned(self, thing: object) -> None:
         """Keep the models in what came back."""
         torch = torch_if_there()
@@ -104,6 +105,11 @@ class TrainingTrace:
 
     def seen(self) -> Training | None:
         """The numbers of the training of the model that came back; None if nothing was watched."""
+        with contextlib.suppress(Exception):  # a class of the student's
+            return self._seen()
+        return None
+
+    def _seen(self) -> Training | None:
         wanted = [p for model in self._models for p in model.parameters() if p.requires_grad]
         ids = {id(p) for p in wanted}
         if not self._runs:

@@ -385,6 +385,20 @@ def test_right_answer_is_told_no_fact():
         assert verdict.points == poor.points and "Seen during" not in verdict.message
 
 
+class Odd(Tiny):
+    """A module of a student's that nobody can ask for its parameters."""
+
+    def parameters(self, recurse=True):
+        raise RuntimeError
+
+
+def test_right_answer_is_right_whatever_is_seen():
+    poor = task(harness=lambda answer, seed: float(isinstance(answer(seed), nn.Module)))
+    for right in (lambda seed: Odd(), answer(clear=False), lambda seed: Tiny()):
+        verdict = grade(poor, right, 0)
+        assert (verdict.points, verdict.seen) == (poor.points, None)
+
+
 def test_check_does_not_say_that_the_cause_is_unclear(monkeypatch, capsys):
     own = task(mistakes=(Mistake(lambda seed: Tiny(), "Is it trained?"),))
     monkeypatch.setattr(checking, "load", lambda name: own)
