@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable
 from time import monotonic
 
 from grading.feedback import messages
 from grading.feedback.judge import baseline_of, grade
 from grading.feedback.verdict import Verdict
-from grading.runner.outcome import ERRORS, UNTRIED
+from grading.repair.search import Place, locate
+from grading.runner.outcome import ERRORS, UNTRIED, Status
 from grading.runner.run import MISSING, call
-from grading.task import Task, UnknownTask, load, names_by_lecture, of_lecture
+from grading.task import CODE, Task, UnknownTask, load, names_by_lecture, of_lecture
 
 PUBLIC_SEED = 0
 
@@ -56,11 +58,14 @@ def check(name: str, answer: object = MISSING, *, debug: bool = False) -> None:
     _earned[name] = verdict.points
     _best[name] = max(verdict.points, _best.get(name, 0))
     (_for_review.add if verdict.needs_review else _for_review.discard)(name)
+    place = _place(task, answer, verdict, looking)
     print(messages.points(task, verdict))
-    named = verdict.diagnosis is not None or verdict.two_mistakes or verdict.seen
+    named = verdict.diagnosis is not None or verdict.two_mistakes or verdict.seen or place
     if looking.announced and not named:
         print(messages.not_found())
     print(verdict.message)
+    if place:
+        print(messages.one_change(place.line, place.part))
     if verdict.part:
         print(verdict.part)
     if verdict.stdout:
@@ -69,6 +74,18 @@ def check(name: str, answer: object = MISSING, *, debug: bool = False) -> None:
         print(where)
     if debug and verdict.status in ERRORS:
         call(task, answer, baseline_of(task, PUBLIC_SEED).cases[verdict.case])
+
+
+def _place(
+    task: Task, answer: object, verdict: Verdict, looking: Callable[[], None]
+) -> Place | None:
+    """Where one small change would do, if no known mistake explains what an answer gives."""
+    named = verdict.mistake is not None or verdict.two_mistakes
+    if task.kind not in CODE or verdict.case is None or named:
+        return None
+    if verdict.status not in (Status.OK, *ERRORS):
+        return None
+    return locate(task, answer, announce=looking)
 
 
 class _Looking:

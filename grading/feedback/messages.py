@@ -565,6 +565,12 @@ def not_found() -> str:
     return "The cause is not clear; there may be several. Begin here:"
 
 
+def one_change(number: int, part: str) -> str:
+    """Where one small change makes an answer right; not which."""
+    change = f"One small change in line {number} of your cell makes every case right."
+    return f"{change} Look at `{part}`."
+
+
 def no_task(name: object, like: str) -> str:
     """That no task has this name, and the one that may be meant."""
     if not isinstance(name, str):

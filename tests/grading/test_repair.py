@@ -1,0 +1,195 @@
+"""Where one small change of the student's own code makes every case right."""
+
+import contextlib
+import inspect
+import linecache
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from grading import check
+from grading.author import Case
+from grading.repair import search
+from grading.repair.edits import Source
+from grading.task import Mistake, load
+from tests.grading import sample_tasks
+from tests.test_imports import imported, modules
+
+
+def cell(source, **given):
+    """What a cell defines, as in a notebook."""
+    name = f"<cell {hash(source)}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    space = {"__name__": "__main__", "np": np, "torch": torch, **given}
+    exec(compile(source, name, "exec"), space)
+    return space
+
+
+def example(**changes):
+    def cases(seed):
+        return [Case((np.arange(1.0, n + seed),)) for n in (2, 3, 4)]
+
+    return sample_tasks.example(**{"cases": cases} | changes)
+
+
+def place(source, task=None, name="doubled", seeds=(0, 1), **given):
+    return search.locate(task or example(), cell(source, **given)[name], seeds)
+
+
+SLIPS = {
+    "log_softmax": ("sum(axis=-1", "sum(axis=0"),
+    "LayerNorm": ("x - x.mean", "x + x.mean"),
+    "split_heads": ("transpose(1, 2)", "transpose(2, 3)"),
+    "batch_mask": (".tril()", ".triu()"),
+    "nucleus": ("dim=-1", "dim=0"),
+}
+"""A slip in the model answers of several tasks."""
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_planted_slip_is_located(name):
+    right, wrong = SLIPS[name]
+    task = load(name)
+    source = inspect.getsource(task.reference)
+    number = next(i for i, line in enumerate(source.splitlines(), 1) if right in line)
+    slip = source.replace(right, wrong, 1)
+    given = vars(sys.modules[task.reference.__module__]).items()
+    answer = cell(slip, **{k: v for k, v in given if not k.startswith("__")})[name]
+    found = search.locate(task, answer, (0, 1))
+    assert found.line == number
+    assert found.part in slip.splitlines()[number - 1]
+
+
+def test_slip_in_a_function_that_is_used():
+    source = """\
+print("the cell")
+
+def twice(x):
+    return 3 * x
+
+
+def doubled(x):
+    return twice(x)
+"""
+    assert place(source) == search.Place(4, "3 * x")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    x = 2 * x\n    x = 2 * x\n    return x",
+        "    return np.sort(3 * x**2)[::-1]",
+    ],
+    ids=["two lines", "no line"],
+)
+def test_nothing_is_said_without_one_line(body):
+    assert place(f"def doubled(x):\n{body}\n") is None
+
+
+def test_repair_must_hold_for_other_seeds():
+    """On arrays of the one length, `x + 2` is the double of x."""
+    source = "def doubled(x):\n    return x + 3\n"
+    task = example(cases=lambda seed: [Case((np.array([2.0 + seed]),))])
+    assert place(source, task, seeds=(0,)) == search.Place(2, "x + 3")
+    assert place(source, task, seeds=(0, 1)) is None
+
+
+def test_variants_leave_no_trace(capsys):
+    """Globals are copied, the cell does not run again, and nothing that variants print shows."""
+    source = """\
+ran.append("the cell")
+seen = []
+
+def doubled(x):
+    print("called")
+    seen.append(len(x))
+    x *= 2
+    return x
+"""
+    ran = []
+    space = cell(source, ran=ran)
+    before = dict(space)
+    found = search.locate(example(), space["doubled"])
+    assert found == search.Place(7, "x *= 2")
+    assert ran == ["the cell"] and space["seen"] == [] and space == before
+    assert capsys.readouterr() == ("", "") and sys.gettrace() is None
+
+
+def test_code_with_while_is_left_alone():
+    source = "def doubled(x):\n    while False:\n        pass\n    return 3 * x\n"
+    assert place(source) is None
+    assert place(source.replace("while False", "for _ in []")).line == 4
+
+
+def test_variants_that_would_not_end_are_stopped():
+    source = """\
+def doubled(x):
+    sums = [0.0]
+    for total in sums[:3]:
+        sums.append(total)
+    return 3 * x
+"""
+    assert place(source).line == 5
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["x = x + [y]", "x += [y]", "x.append(x[-1])", "x[0] = x[1]", "z, x = y, x + [y * 2]"],
+)
+def test_no_change_makes_a_list_hold_itself_or_double(line):
+    """A list of 40 doublings fills the memory, and one that holds itself ends the kernel."""
+    source = Source(f"def f(x, y):\n    for z in range(9):\n        {line}\n    return y\n")
+    for change in source.changes():
+        if change.node.lineno != 3:
+            continue
+        x, y = [0, 1], 2
+        with contextlib.suppress(Exception):
+            for _ in range(9):
+                exec(source.changed(change).splitlines()[2].strip(), space := {"x": x, "y": y})
+                x = space["x"]
+        if isinstance(x, list):
+            assert len(x) < 30 and not any(each is x for each in x), change.text
+
+
+def test_search_is_bounded(monkeypatch):
+    source = "def doubled(x):\n" + "    x = x + 1 - 1\n" * 200 + "    return 3 * x\n"
+    tried = []
+    monkeypatch.setattr(search._Search, "_mends", lambda *args: tried.append(args))
+    assert place(source) is None
+    assert len(tried) == search.CANDIDATES
+    monkeypatch.undo()
+    short = "def doubled(x):\n    return 3 * x\n"
+    assert place(short) == search.Place(2, "3 * x")
+    monkeypatch.setattr(search, "STEPS", 200)
+    assert place(short) is None
+
+
+def test_answer_without_source_is_skipped():
+    space = {"__name__": "__main__"}
+    exec(compile("def doubled(x):\n    return 3 * x\n", "<nowhere>", "exec"), space)
+    for answer in (space["doubled"], lambda x: 3 * x, np.negative, sample_tasks.Scale(3)):
+        assert search.locate(example(), answer) is None
+
+
+def shown(monkeypatch, capsys, source, task):
+    monkeypatch.setattr(sys.modules[check.__module__], "load", lambda name: task)
+    check("doubled", cell(source)["doubled"])
+    return capsys.readouterr().out
+
+
+def test_check_names_the_line(monkeypatch, capsys):
+    said = "One small change in line 2 of your cell makes every case right. Look at `3 * x`."
+    source = "def doubled(x):\n    return 3 * x\n"
+    assert said in shown(monkeypatch, capsys, source, example())
+    known = Mistake(lambda x: 3 * x, "It is tripled.")
+    out = shown(monkeypatch, capsys, source, example(mistakes=(known,)))
+    assert "It is tripled." in out and "small change" not in out
+
+
+def test_class_grader_does_not_search():
+    """Its trusted side runs no code of students."""
+    for module, path in modules("classroom", "grading/runner", "grading/feedback"):
+        found = imported(path.read_text(encoding="utf-8"))
+        assert not any(name.startswith("grading.repair") for name in found), module
