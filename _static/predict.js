@@ -36,9 +36,9 @@
     const badges = document.querySelector("article p:has(> a > img[src*=colab])");
     if (badges) badges.append(button);
     else {
-      const row = element("p", "");
-      row.append(button);
-      folds[0].closest("section").querySelector("p").after(row);
+      const paragraph = element("p", "");
+      paragraph.append(button);
+      folds[0].closest("section").querySelector("p").after(paragraph);
     }
   };
 
