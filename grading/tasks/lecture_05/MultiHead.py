@@ -445,6 +445,17 @@ class OtherAttribute(InParts):
         return x.unflatten(-1, (self.number, -1)).transpose(1, 2)
 
 
+@task.mistake(
+    "The third argument of `forward` is the mask. In the lecture's class the third one is `value`, "
+    "so there the mask was projected as if it were the values."
+)
+class SignatureOfTheLecture(InParts):
+    def forward(self, x, key=None, value=None, mask=None):
+        """As the class of the lecture."""
+        q, k, v = self._split(self.W_query(x)), self._split(self.W_key(key)), self.W_value(value)
+        return self.W_out(self._join(masked_softmax(q @ k.mT, mask) @ self._split(v)))
+
+
 task.edit(
     "The weights must be returned too: `return output, weights`.",
     "weights @ v)), weights",

@@ -158,6 +158,14 @@ task.edit(
     "targets.unflatten(1, (-1, 3)).transpose(1, 2)",
 )
 task.edit(
+    "The *batch* was cut into three parts: `view(3, …)` and `reshape(3, …)` read all numbers in "
+    "order. The questions are in the second axis: `unflatten(1, (3, -1))`.",
+    "argmax(dim=-1).unflatten(1, (3, -1))",
+    "argmax(dim=-1).reshape(3, len(tokens), -1).transpose(0, 1)",
+    "targets.unflatten(1, (3, -1))",
+    "targets.reshape(3, len(tokens), -1).transpose(0, 1)",
+)
+task.edit(
     "One accuracy was computed over all three questions, so every necessary head gets question 0. "
     "Compute one accuracy for each question.",
     "return right.double().sum(dim=(0, 2)) / asked.double().sum(dim=(0, 2))",

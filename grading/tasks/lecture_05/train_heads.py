@@ -23,8 +23,8 @@ task = TaskFile(
     rtol=0.0,
     atol=0.15,
     hints=(
-        "`train(model, make_batch, steps, lr)` calls `make_batch()` without arguments, so "
-        "wrap your call: `lambda: three_relations_batch(64, generator)`.",
+        "`train(model, make_batch, steps, lr)` trains `model` in place. It calls `make_batch()` "
+        "without arguments, so wrap your call: `lambda: three_relations_batch(64, generator)`.",
     ),
 )
 

@@ -130,6 +130,16 @@ task.edit(
     "self.B @ self.A.T",
 )
 task.edit(
+    "`B A x` is written for a column vector, but `x` holds rows: `x @ A.T @ B.T`.",
+    "x @ self.A.T @ self.B.T",
+    "self.B @ self.A @ x",
+)
+task.edit(
+    "`x` comes first, as its rows need, but A and B must also be transposed: `x @ A.T @ B.T`.",
+    "x @ self.A.T @ self.B.T",
+    "x @ self.A @ self.B",
+)
+task.edit(
     "`merged_weight` holds the update alone. Add it to the layer's weight.",
     "self.linear.weight + self.scale * self.B @ self.A",
     "self.scale * self.B @ self.A",

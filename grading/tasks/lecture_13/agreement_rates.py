@@ -63,6 +63,19 @@ task.edit(
     "logits[sentence, lengths - 1]",
     "logits[:, lengths - 1][:, 0]",
 )
+
+
+@task.mistake(
+    "`logits[:, lengths - 1]` has the shape (batch, batch, vocab), with the positions of all "
+    "sentences from every sentence. Each sentence has one last token of its own."
+)
+def all_last_positions(logits, lengths, plural, opposing, pairs):
+    last = logits[:, lengths - 1]  # (batch, batch, vocab)
+    right = [(last[..., many] > last[..., one]) == plural for one, many in pairs]
+    rates = [[part[group].double().mean() for group in (~opposing, opposing)] for part in right]
+    return torch.tensor(rates)
+
+
 task.edit(
     "PyTorch has no mean of truth values. Turn them into numbers first.",
     ".double().mean(dim=0)",

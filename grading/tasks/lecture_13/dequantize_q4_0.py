@@ -93,6 +93,35 @@ task.edit(
     "torch.cat([low, high], dim=1)",
 )
 task.edit(
+    "The high half was divided by 16, so the low bits are left as a fraction. `byte >> 4` drops "
+    "them.",
+    "blocks[:, 2:] >> 4",
+    "blocks[:, 2:] / 16",
+)
+
+
+@task.mistake(
+    "The weights were computed in float16, the dtype of the scale, and rounded to it. Convert the "
+    "scale to float32 first: `.float()`."
+)
+def in_half_precision(blocks):
+    scale = blocks[:, :2].clone().view(torch.float16)
+    numbers = torch.cat([blocks[:, 2:] & 15, blocks[:, 2:] >> 4], dim=1).half()
+    return scale * (numbers - 8)
+
+
+@task.mistake(
+    "The numbers were still bytes when the 8 was subtracted, and a byte cannot hold numbers below "
+    "0: 7 − 8 became 255. The product was also rounded to float16, the dtype of the scale. Convert "
+    "numbers and scale first: `.float()`."
+)
+def bytes_in_half_precision(blocks):
+    scale = blocks[:, :2].clone().view(torch.float16)
+    numbers = torch.cat([blocks[:, 2:] & 15, blocks[:, 2:] >> 4], dim=1)
+    return scale * (numbers - 8)
+
+
+task.edit(
     "The scale's two bytes were read as a bfloat16. They are a float16.",
     "torch.float16",
     "torch.bfloat16",

@@ -134,6 +134,33 @@ def asks_once_more(next_logits, prompt, ends, context, most):
         reply.append(newest)
 
 
+@task.mistake(
+    "The context is checked only after a token was added. If the prompt fills the context, there "
+    "is no room for a first one: check before you add."
+)
+def adds_then_checks(next_logits, prompt, ends, context, most):
+    reply = []
+    for _ in range(most):
+        newest = int(next_logits(torch.tensor(prompt + reply)).argmax())
+        if newest in ends:
+            return reply, "stop"
+        reply.append(newest)
+        if len(prompt) + len(reply) >= context:
+            break
+    return reply, "length"
+
+
+task.edit(
+    "`next_logits` was given a list, but a model reads a tensor of tokens, (T,): "
+    "`torch.tensor(prompt + reply)`.",
+    "torch.tensor(prompt + reply)",
+    "prompt + reply",
+)
+task.edit(
+    "`next_logits` was given a batch, (1, T). It takes the tokens of one text, (T,).",
+    "torch.tensor(prompt + reply)",
+    "torch.tensor([prompt + reply])",
+)
 task.edit(
     "After the first call the model gets the newest token only. It has no cache here: it must read "
     "the prompt and the whole reply in each call.",
@@ -145,9 +172,14 @@ task.edit(
 @task.harness
 def harness(answer, table, prompt, ends, context, most):
     """The answer with a model that is a table: the last two tokens decide about the next."""
+    import torch
 
     def next_logits(tokens):
         """Logits (vocab,) of what comes after tokens (T,)."""
+        if not isinstance(tokens, torch.Tensor):
+            raise ValueError(f"next_logits got a {type(tokens).__name__}, not a tensor (T,)")
+        if tokens.dim() != 1:
+            raise ValueError(f"next_logits got the shape {tuple(tokens.shape)}, not (T,)")
         before = tokens[-2] if len(tokens) > 1 else 0
         return table[int(before), int(tokens[-1])] + 0.01 * table[0, int(tokens[0])]
 
