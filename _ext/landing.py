@@ -116,8 +116,8 @@ def hours(root: Path) -> str:
     tasks = sum(task.minutes for some in lectures for task in teaching.chosen(some, None))
     read, practise, build = (round(minutes / 60) for minutes in (reading, tasks, project))
     return (
-        f"About {read + practise + build} hours: {read} for {len(lectures)} lectures, {practise} "
-        f"for exercises that are checked as you go, {build} for the project."
+        f"About {read + practise + build} hours: {read} for the {len(lectures)} lectures, "
+        f"{practise} for exercises that are checked as you go, and {build} for the project."
     )
 
 
