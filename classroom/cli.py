@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from classroom.gradebook.grades import NOTHING
 from classroom.options import Options, Summary
 from classroom.pipeline import NotStarted, before_grading, grade_class
 from classroom.policy import read_policy
@@ -141,6 +142,8 @@ def run_lines(summary: Summary, options: Options, out: Path) -> Iterator[str]:
     counts = ", ".join(f"{number} {what}" for what, number in most_first)
     total, what = sum(summary.counts.values()), "student" if options.lecture else "sheet"
     yield f"{total} {what}{'s' * (total != 1)}: {counts}; see the columns status and flags"
+    if options.rosters and summary.open_items and list(summary.counts) == [NOTHING]:
+        yield "No file belongs to anybody on the roster: is it the table of this class and sheet?"
     if summary.own_cases:
         yield f"With cases of your own for: {', '.join(summary.own_cases)}"
     if summary.own_tasks:
@@ -155,7 +158,10 @@ def run_lines(summary: Summary, options: Options, out: Path) -> Iterator[str]:
         said = (
             "student of the last run has" if summary.lost == 1 else "students of the last run have"
         )
-        yield f"{summary.lost} {said} no row now: is the roster complete?"
+        yield (
+            f"{summary.lost} {said} no row now: is the roster complete? "
+            "A second class needs a folder of its own (OUT=…)."
+        )
     for said in summary.maxima:
         more = "points given by hand stay the same, scaled ones change: return the grades again"
         yield f"The maximum of {said} in the last run: {more}"

@@ -28,6 +28,8 @@ class SheetRules:
     extensions: Mapping[str, datetime] = field(default_factory=dict)
     excluded: frozenset[str] = frozenset()
     bonus: frozenset[str] = frozenset()
+    full_points: frozenset[str] = frozenset()
+    """Tasks, such as wrong ones, whose points everybody gets whose file is graded."""
     points: Mapping[str, float] = field(default_factory=dict)
     partial: bool = True
 
@@ -126,6 +128,7 @@ def read_policy(path: Path, deadlines: bool = True) -> Policy:
             extensions=rules.times("extensions", zone),
             excluded=frozenset(rules.names("excluded")),
             bonus=frozenset(rules.names("bonus")),
+            full_points=frozenset(rules.names("full_points")),
             points=rules.numbers("points"),
             partial=rules.one("partial", bool, True),
         )

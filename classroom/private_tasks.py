@@ -43,7 +43,7 @@ def applied(policy: Policy, tasks: Tasks) -> Tasks:
         if lecture not in numbers:
             raise PolicyError(f"[sheets.{lecture}]: no sheet {lecture}; the sheets are: {there}")
         mine = set(made.of_lecture(lecture))
-        for key in ("excluded", "bonus", "points"):
+        for key in ("excluded", "bonus", "full_points", "points"):
             for name in getattr(rules, key):
                 if name not in mine:
                     there = ", ".join(sorted(mine)) or "none"
@@ -51,6 +51,11 @@ def applied(policy: Policy, tasks: Tasks) -> Tasks:
                     raise PolicyError(f"{said}; it has: {there}")
         if both := rules.excluded & rules.bonus:
             raise PolicyError(f"[sheets.{lecture}]: {min(both)!r} is excluded and a bonus")
+        if both := rules.excluded & rules.full_points:
+            raise PolicyError(f"[sheets.{lecture}]: {min(both)!r} is excluded and full_points")
+        if read := [name for name in sorted(rules.full_points) if made[name].kind == "written"]:
+            said = f"{read[0]!r} is marked by a person; give its points in written.csv"
+            raise PolicyError(f"[sheets.{lecture}] full_points: {said}")
         made = made.without(rules.excluded)
     known = {*tasks, *made}
     for name in policy.keep_back:

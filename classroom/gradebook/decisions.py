@@ -183,8 +183,9 @@ def disagreements(given: Sequence[Correction]) -> dict[tuple[str, str], str]:
         other = first.setdefault(place, one)
         both = None not in (one.points, other.points)
         if both and one.points != other.points and one.author != other.author:
-            says = [f"{c.author or 'one'} gave {c.points:g}" for c in (other, one)]
-            words[place] = f"{says[0]}, {says[1]} points, and the latter count"
+            says = [f"{c.author or 'one person'} {c.points:g}" for c in (other, one)]
+            said = f"two people gave different points ({', '.join(says)})"
+            words[place] = f"{said}, and the second mark counts"
     return words
 
 

@@ -21,6 +21,7 @@ from grading.task import Tasks
 NOTHING = "submitted nothing"
 """What is said of a student without a file."""
 WHOLE = "In this class a task counts all or nothing."
+FOR_ALL = "Everyone gets all points for this task."
 READ_IT = "read it and give points with --correct, or sign"
 SHOWN_TEXT = 80
 """How much of a text cell is shown, in characters."""
@@ -190,6 +191,8 @@ def _grade(
         points = possible if share == 1 else min(possible, round(share * possible, 2))
         if not rules.partial and points < possible:
             points, result.part = 0.0, WHOLE if points else ""
+        if sheet.graded and result.task in rules.full_points and points < possible:
+            points, result.part = possible, FOR_ALL
         grade = Grade(result.task, points, possible, By.GRADER, result, found=points)
         text = result.answer_id if result.review else ""  # points belong to a text
         given = corrections.get((sheet.student.id, result.task), text)

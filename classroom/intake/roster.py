@@ -303,7 +303,9 @@ class Class:
             if not fits:
                 who = owner.name or "the file"
                 said = f"{who} has number {owner.id}, which is not on the roster"
-                return None, said + _table_hint(owner.system)
+                words = (word for student in self.students.values() for word in student.numbers)
+                known = any(word.startswith(f"{owner.system} ") for word in words)
+                return None, said + _table_hint(owner.system, known)
             self._saw(owner, fits[0])
             return fits[0], _name_differs(owner, fits[0])
         words = set(map(_key, owner.words))
@@ -346,8 +348,12 @@ def words_of(student: Student) -> Collection[str]:
     return student.numbers | email
 
 
-def _table_hint(system: str) -> str:
+def _table_hint(system: str, known: bool) -> str:
+    """Why a number may be on no roster; `known`: whether there are numbers of this system."""
     made = {"moodle": "Moodle's grading worksheet", "canvas": "Canvas's gradebook"}[system]
+    if known:
+        theirs = "this class" if system == "canvas" else "this class and this assignment"
+        return f" (a guest, or is {made} not that of {theirs}?)"
     more = ", or a table for --participants" if system == "moodle" else ""
     return f" (is {made} for this assignment among the rosters{more}?)"
 

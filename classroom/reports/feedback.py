@@ -15,12 +15,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
-from classroom.gradebook.grades import Grade, SheetGrade
+from classroom.gradebook.grades import FOR_ALL, Grade, SheetGrade
 from classroom.intake.owners import file_name
 from classroom.policy import Policy
 from classroom.private_tasks import own_answer
 from classroom.reports import page
-from classroom.sheets import ROOT, Item, items_of, lecture_name, plain_words
+from classroom.sheets import ROOT, Item, is_untouched, items_of, lecture_name, plain_words
 from classroom.sheets import sheets as all_sheets
 from classroom.states import By
 from grading.task import PROJECT, Task, Tasks
@@ -28,6 +28,9 @@ from grading.task import PROJECT, Task, Tasks
 CELL = re.compile(r"\b(?:[Cc]ode )?[Cc]ell (\d+)\b")
 SIGNS = "✓ all points, ◐ some of them, ✗ none, … not marked yet."
 """What the sign in front of each task means."""
+LETTERS = (
+    "One letter that is wrong or missing costs half of the points; a second one costs the rest."
+)
 
 
 def write(folder: Path, sheets: Sequence[SheetGrade], tasks: Tasks, policy: Policy) -> None:
@@ -62,7 +65,8 @@ def section(sheet: SheetGrade, tasks: Tasks, policy: Policy) -> str:
         said = f"Your file{'s' * (len(files) > 1)}: {', followed by '.join(files)}"
         lines.append(f"<p>{html.escape(said)}</p>")
     if sheet.graded is None:
-        lines.append(f"<p>{html.escape(sheet.status)}</p>")
+        said = "You submitted nothing." if sheet.row is None else sheet.status
+        lines.append(f"<p>{html.escape(said)}</p>")
         if sheet.given:
             lines.append("<p>The points that your teacher gave count.</p>")
         else:
@@ -126,23 +130,31 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
     if grade.correction and not grade.waiting:
         comment = grade.correction.comment
         done = "Marked" if result.review else "Points given"
-        said = f"{grade.author}: {comment}" if comment else f"{done} by {grade.author}."
+        author = grade.correction.author
+        said = f"{author or 'Your teacher'}: {comment}"
+        said = said if comment else f"{done} by {author or 'your teacher'}."
         if grade.corrected and sheet.graded:
             said = f"Corrected from {grade.found:g} to {grade.points:g} points. {said}"
         lines.append(f"<p>{html.escape(said)}</p>")
         points = known.marking.get(item.task) if known and model and sheet.graded else None
         if points and not (comment or full):
-            lines.append(f"<p>How the points are divided:</p><pre>{html.escape(points)}</pre>")
+            lines.append(f"<p>How the points are divided:</p>{page.markdown(points)}")
     if sheet.graded is None:
         return lines
     if grade.corrected:
         lines.append(_folded("What the grader said before the correction", result.message))
+    elif result.part == FOR_ALL and grade.by is By.GRADER:
+        lines.append(f"<p>{FOR_ALL}</p>{_folded('What the grader said', result.message)}")
     elif not result.review or grade.waiting:
         lines.append(f"<pre>{_linked(result.message)}</pre>")
     if full:
         return lines
     if result.part and grade.by is By.GRADER:
         lines.append(f"<p>{html.escape(result.part)}</p>")
+    elif task.kind == "choose" and grade.by is By.GRADER and policy.of(sheet.lecture).partial:
+        template = known.template.get(item.task) if known else None
+        untouched = is_untouched(result.answer, item.task, template)
+        lines += [f"<p>{LETTERS}</p>"] * bool(result.answer and not untouched)
     if policy.inputs and result.input:
         lines.append(_folded("The input of this case", result.input))
     if result.answer:

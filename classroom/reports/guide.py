@@ -14,6 +14,9 @@ from classroom.sheets import Item, items_of, plain_words
 from classroom.sheets import sheets as all_sheets
 from grading.task import Task, Tasks
 
+HEAD = re.compile(r"^\*\d+ points? · .*\*\n")
+"""The line of a question with its points, stars and minutes: the heading has the points."""
+
 
 def write(path: Path, sheets: Sequence[SheetGrade], tasks: Tasks, policy: Policy) -> None:
     """Write the guide for each task with written answers, and the answers beside it.
@@ -46,15 +49,15 @@ def _what_to_look_for(item: Item, task: Task, most: float) -> str:
     lines = [f"<h2>{html.escape(head)}</h2>"]
     known = all_sheets().get(task.lecture)
     asked = known.questions.get(item.task, "") if known else ""
-    lines.append(f"<pre>{html.escape(asked)}</pre>" if asked else "")
+    lines.append(page.markdown(HEAD.sub("", asked)))
     lines.append(f"<p>This task gives practice in: {html.escape(plain_words(task.outcome))}.</p>")
     lines.append(f"<h3>A good answer</h3><pre>{html.escape(str(task.reference))}</pre>")
     items = "".join(
         f"<li>{html.escape(_about_the_answer(mistake.why))}</li>" for mistake in task.mistakes
     )
     lines.append(f"<h3>Common gaps and mistakes</h3><ul>{items}</ul>" if items else "")
-    points = html.escape(known.marking.get(item.task, "") if known else "")
-    lines.append(f"<h3>How the points are divided</h3><pre>{points}</pre>" if points else "")
+    points = page.markdown(known.marking.get(item.task, "") if known else "")
+    lines.append(f"<h3>How the points are divided</h3>{points}" if points else "")
     return "".join(lines)
 
 

@@ -43,6 +43,11 @@ class Pair:
     one: SheetGrade
     other: SheetGrade
 
+    @property
+    def students(self) -> tuple[str, str]:
+        """The identifiers of the two students."""
+        return self.one.student.id, self.other.student.id
+
 
 def words(source: str) -> list[str]:
     """The tokens of code without comments and layout; names of the student's own become one word.
@@ -104,30 +109,46 @@ def same_files(graded: Sequence[SheetGrade]) -> list[list[SheetGrade]]:
 def write(out: Path, graded: Sequence[SheetGrade]) -> int:
     """Write `similar.csv` with every pair, and `similar.html` with the two answers of each.
 
-    Identical files are listed first, because copied model answers form no pair.
+    Identical files are listed first, because copied model answers form no pair. Then come the
+    students with the most similar answers in common.
     """
-    found = sorted(pairs(graded), key=lambda p: (-p.share, p.task, p.one.student.id))
+    found = list(pairs(graded))
+    shared = Counter(p.students for p in found)
+    found.sort(key=lambda p: (-shared[p.students], p.students, -p.share, p.task))
     columns = ("share", "task", "id", "name", "other id", "other name")
     rows, lines = [], []
     for group in same_files(graded):
         first, *others = (sheet.student for sheet in group)
         rows += [[1.0, "the whole file", first.id, first.name, o.id, o.name] for o in others]
-        said = f"Identical files: {', '.join(sheet.student.id for sheet in group)}"
+        said = f"Identical files: {', '.join(_called(sheet) for sheet in group)}"
         lines.append(f"<h2>{html.escape(said)}</h2>")
     for p in found:
         one, other = p.one.student, p.other.student
         rows.append([round(p.share, 2), p.task, one.id, one.name, other.id, other.name])
     tables.write(out / "similar.csv", columns, rows)
-    lines.append(
-        "<p>This is a reason to read both answers, not a proof. Short answers are not compared.</p>"
-    )
+    said = "This is a reason to read both answers, not a proof. Short answers are not compared."
+    if len(found) > MOST:
+        said += f" Only {MOST} of {len(found)} pairs of answers are here; similar.csv lists all."
+    lines.append(f"<p>{said}</p>")
+    before = None
     for p in found[:MOST]:
-        who = f"{p.one.student.id} and {p.other.student.id}"
-        lines.append(f"<h2>{html.escape(f'{p.task}: {p.share:.0%}, {who}')}</h2>")
+        if p.students != before:
+            number = shared[p.students]
+            who = f"{_called(p.one)} and {_called(p.other)}"
+            who += f": {number} similar answer{'s' * (number > 1)}"
+            lines.append(f"<h2>{html.escape(who)}</h2>")
+            before = p.students
+        lines.append(f"<h3>{p.task}: {p.share:.0%}</h3>")  # a task's name is an identifier
         for sheet in (p.one, p.other):
             lines.append(f"<pre>{html.escape(_answer(sheet, p.task))}</pre>")
     page.write(out / "similar.html", "Similar answers", "\n".join(lines))
     return len(found)
+
+
+def _called(sheet: SheetGrade) -> str:
+    """The student's name and identifier."""
+    student = sheet.student
+    return f"{student.name} ({student.id})" if student.name else student.id
 
 
 def _answer(sheet: SheetGrade, task: str) -> str:

@@ -7,6 +7,7 @@ import zipfile
 import pytest
 
 from classroom import tables
+from classroom.cli import run_lines
 from classroom.gradebook.store import Store
 from classroom.options import Options
 from classroom.pipeline import grade_class
@@ -201,6 +202,38 @@ def test_missing_submission_has_a_row_and_takes_points(small):
     assert (row["status"], row["points"]) == ("submitted nothing", "0")
     again(small, correct=(("dan", "essay", "2", "Told me."),))
     assert points_of(out)["dan"] == 2
+
+
+@pytest.mark.parametrize(("form", "theirs"), [("moodle", "and this assignment"), ("canvas", "")])
+def test_number_not_in_the_table_has_a_likely_reason(tmp_path, form, theirs):
+    """Not the question whether there is such a table, if there is one."""
+    names = {7: "Ada Seven", 8: "Bob Eight"}
+    members = [Made(n, who, {"a.ipynb": (sheet(RIGHT), LATER)}) for n, who in names.items()]
+    table = FORMS[form](tmp_path / "in", members)
+    text = table.read_text(encoding="utf-8-sig").splitlines(keepends=True)
+    table.write_text("".join(line for line in text if "Eight" not in line), encoding="utf-8")
+    graded(tmp_path / "in", tmp_path / "out", told={"rosters": (table,)})
+    [row] = rows_of(tmp_path / "out" / "look.csv")
+    assert f"a guest, or is {form.title()}'s" in row["what"] and theirs in row["what"]
+    others = tmp_path / "members.csv"
+    others.write_text("id,name,email\nx,X,x@x\n")
+    graded(tmp_path / "in", tmp_path / "other", told={"rosters": (others,)})
+    said = [row["what"] for row in rows_of(tmp_path / "other" / "look.csv")]
+    assert len(said) == 2 and all("among the rosters" in what for what in said)
+
+
+def test_tables_of_another_class_are_noticed(small, tmp_path):
+    """Before 120 students who submitted nothing are taken for a result."""
+    folder, out = small
+    again(small)
+    table = tmp_path / "other.csv"
+    table.write_text("id,name,email\nzoe,Zoe,z@x\n")
+    options = Options(lecture=fake_class.SHEET, rosters=(table,))
+    said = "\n".join(run_lines(graded(folder, out, told={"rosters": (table,)}), options, out))
+    assert "No file belongs to anybody on the roster" in said
+    assert "3 students of the last run have no row now" in said and "(OUT=…)" in said
+    assert "No file belongs" not in "\n".join(run_lines(again(small), options, out))
+    assert points_of(out)["ada"] == FULL  # the first class is still there
 
 
 def test_a_sum_over_the_database_counts_nothing_twice(small):

@@ -143,9 +143,9 @@ def test_points_without_comment_show_the_marking_guide(tmp_path):
         graded(tmp_path / "in", out, tasks=tasks, policy=policy_of(tmp_path, f"[feedback]\n{text}"))
         return next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
 
-    guide = "<p>How the points are divided:</p><pre>One point for the straight line"
+    guide = "<p>How the points are divided:</p><p>One point for the straight line"
     page = page_for("2")
-    assert f"<p>Marked by a person.</p>\n{guide}" in page
+    assert f"<p>Marked by your teacher.</p>\n{guide}" in page
     assert "points given by a person" not in page
     assert "<p>Marked by Bea.</p>" in page_for("3", "Bea")
     assert guide not in page_for("5")
@@ -164,9 +164,22 @@ def test_a_corrected_task_says_what_was_corrected(tmp_path):
 
     reason = re.search(r"<h3>✗ .*?</h3>\n<pre>(.*?)</pre>", page(), re.DOTALL)[1]
     said = page(("ada", "query_context", "3", "Right idea."))
-    assert "<p>Corrected from 0 to 3 points. a person: Right idea.</p>" in said
+    assert "<p>Corrected from 0 to 3 points. Your teacher: Right idea.</p>" in said
     folded = "<details><summary>What the grader said before the correction</summary>"
     assert f"{folded}<pre>{reason}</pre>" in said and said.count(reason) == 1
+
+
+def test_feedback_says_what_wrong_letters_cost(tmp_path):
+    """Right choices that get no points need a reason; an answer that is missing needs none."""
+    tasks = GRADED | {"claims_vectors": all_tasks()["claims_vectors"]}
+    template = sheets()[2].template["claims_vectors"]
+    for name, answer in {"ada": "claims_vectors = {'b'}", "bob": template}.items():
+        put(tmp_path / "in" / f"{name}.ipynb", sheet(RIGHT | {"claims_vectors": answer}), LATER)
+    graded(tmp_path / "in", tmp_path / "out", tasks=tasks)
+    for name, times in {"ada": 1, "bob": 0}.items():
+        page = next((tmp_path / "out" / "feedback").glob(f"{name}-*")).read_text(encoding="utf-8")
+        assert "(claims_vectors): 0 of 5 points" in page
+        assert page.count("a second one costs the rest.</p>") == times, name
 
 
 def page_of(tmp_path, cells, **more):

@@ -213,7 +213,7 @@ def test_conflicting_marks_are_listed_until_settled(small):
     with sqlite3.connect(out / "grades.sqlite") as base:
         kept = base.execute("SELECT file FROM decision WHERE what = 'marked twice'").fetchall()
     assert sorted(kept) == [("bob essay",), ("cem essay",)]
-    said = "essay: Ada gave 1.5, Bea gave 2.5 points, and the latter count"
+    said = "essay: two people gave different points (Ada 1.5, Bea 2.5), and the second mark counts"
     for _ in range(2):  # also in a later run, which does not have the copy
         found = {row["id"]: row["what"] for row in rows_of(out / "look.csv")}
         assert found.keys() == {"bob", "cem"} and found["bob"] == said
@@ -309,7 +309,9 @@ def test_written_answer_round_trip(tmp_path):
     assert "<details>" not in guide and "Hint" not in guide and "&lt;!--" not in guide
     for mistake in task.mistakes:
         assert html.escape(mistake.why.removeprefix("It ")) in guide
-    assert "How the points are divided</h3><pre>One point for the straight line" in guide
+    assert "How the points are divided</h3><p>One point for the straight line" in guide
+    assert "<li>what the figure shows at two" in guide and "<code>claim_gates</code>" in guide
+    assert "★" not in guide
     assert f"ada: ____ of 5 points</h4><pre>{html.escape(text)}</pre>" in guide
     fill(
         tmp_path / "out" / "written.csv",

@@ -6,11 +6,12 @@ import re
 
 import pytest
 
+from classroom.policy_file import PolicyError
 from classroom.sheets import sheets
 from grading.task import all_tasks
 from tests.classroom import fake_class
 from tests.classroom.class_runs import GRADED, TEXTS, graded, policy_of, rows_of
-from tests.classroom.fake_class import LATER, RIGHT, sheet
+from tests.classroom.fake_class import HALF, LATER, RIGHT, put, sheet
 
 pytestmark = pytest.mark.grader
 
@@ -74,6 +75,46 @@ def test_the_policy_decides_what_counts(small, tmp_path):
     assert "late, which counts as 1 day, so 90% of 24 points count" in page
 
 
+def test_everyone_gets_the_points_of_a_wrong_task(tmp_path):
+    """Not without a file, and not against points given by hand."""
+    folder, out = tmp_path / "in", tmp_path / "out"
+    for name, answers in {"ada": RIGHT, "bob": HALF, "cem": HALF}.items():
+        put(folder / f"{name}.ipynb", sheet(answers, f"# by {name}"), LATER)
+    (tmp_path / "members.csv").write_text("id,name,email\nada,,\nbob,,\ncem,,\ndan,,\n")
+    told = {"rosters": (tmp_path / "members.csv",)}
+    graded(folder, out, told=told)
+    policy = policy_of(tmp_path, "[sheets.2]\nfull_points = ['query_context']")
+    told["correct"] = (("cem", "query_context", "1", "No answer."),)
+    graded(folder, out, policy=policy, told=told)
+    points = {row["id"]: row["query_context"] for row in rows_of(out / "grades.csv")}
+    assert points == {"ada": "4", "bob": "4", "cem": "1", "dan": ""}
+    changed = {row["id"]: row["what changed"] for row in rows_of(out / "changed.csv")}
+    assert changed == {"bob": "query_context: 0 → 4", "cem": "query_context: 0 → 1"}
+
+    def told_to(name):
+        page = next((out / "feedback").glob(f"{name}-*")).read_text(encoding="utf-8")
+        return page.partition("(query_context)")[2].partition("<h3>")[0]
+
+    said = "<p>Everyone gets all points for this task.</p>"
+    assert said in told_to("bob") and ": 4 of 4 points" in told_to("bob")
+    assert "<summary>What the grader said</summary>" in told_to("bob")
+    assert said not in told_to("ada") + told_to("cem")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("full_points = ['essay']", "'essay' is marked by a person"),
+        ("full_points = ['query_contxt']", "'query_context' was probably meant"),
+        ("full_points = ['query_context']\nexcluded = ['query_context']", "is excluded and full"),
+    ],
+)
+def test_full_points_that_cannot_be_are_refused(tmp_path, text, said):
+    policy = policy_of(tmp_path, f"[sheets.2]\n{text}")
+    with pytest.raises(PolicyError, match=said):
+        graded(tmp_path, tmp_path / "out", tasks=TEXTS, policy=policy)
+
+
 def test_excluded_task_is_shown_as_not_graded(small, tmp_path):
     folder, out = small
     tasks = GRADED | {"log_softmax": all_tasks()["log_softmax"]}
@@ -114,7 +155,7 @@ KEYS = {
     "": ("roster", "private", "packages", "late", "feedback", "sheets"),
     "late": ("times", "time_zone", "grace_minutes", "percent_per_day", "days"),
     "feedback": ("model_answers", "keep_back", "site", "inputs", "gradescope"),
-    "sheets.2": ("due", "extensions", "excluded", "bonus", "points", "partial"),
+    "sheets.2": ("due", "extensions", "excluded", "bonus", "full_points", "points", "partial"),
 }
 
 DUE = "[sheets.2]\ndue = 2026-11-02\n"

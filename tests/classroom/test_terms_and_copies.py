@@ -151,3 +151,28 @@ def test_similar_answers_are_listed_despite_renaming(tmp_path):
     [row] = rows_of(tmp_path / "out" / "similar.csv")
     assert (row["id"], row["other id"], row["task"]) == ("ada", "bob", "stable_softmax")
     assert float(row["share"]) > 0.9
+    text = (tmp_path / "out" / "similar.html").read_text(encoding="utf-8")
+    assert "<h2>ada and bob: 1 similar answer</h2>" in text and "<h3>stable_softmax: " in text
+
+
+ALSO_COPIED = """
+def log_softmax(scores):
+    top = np.amax(scores, axis=-1)[..., None]
+    rest = scores - top
+    total = np.einsum("...t->...", np.exp(rest))[..., None]
+    return rest - np.log(total) + np.zeros_like(rest) * len(rest)
+"""
+
+
+def test_most_similar_students_come_first(tmp_path):
+    tasks = GRADED | {"log_softmax": all_tasks()["log_softmax"]}
+    both = {"stable_softmax": ALSO_COPIED.replace("log_softmax", "stable_softmax")}
+    both |= {"log_softmax": ALSO_COPIED}
+    copied = {"ada": {"stable_softmax": COPIED}, "bob": {"stable_softmax": COPIED}}
+    for name, answers in (copied | {"cem": both, "dan": both}).items():
+        put(tmp_path / "in" / f"{name}.ipynb", sheet(RIGHT | answers, f"# by {name}"), LATER)
+    graded(tmp_path / "in", tmp_path / "out", tasks=tasks)
+    rows = rows_of(tmp_path / "out" / "similar.csv")
+    assert [row["id"] + row["other id"] for row in rows] == ["cemdan", "cemdan", "adabob"]
+    text = (tmp_path / "out" / "similar.html").read_text(encoding="utf-8")
+    assert text.count("<h2>cem and dan: 2 similar answers</h2>") == 1
