@@ -325,8 +325,8 @@ def training(task: Task, fact: Seen) -> str:
             )
         case Sign.FEW_EXAMPLES:
             return (
-                f"There were only {seen.distinct:,} different examples in {seen.steps:,} steps. "
-                "Sample new ones in each step, from all that there are."
+                f"The model read {seen.distinct:,} different examples in {seen.steps:,} steps. "
+                "Sample new ones in each step, from all that there are, and pass them whole."
             )
         case Sign.COPYING:
             return (
