@@ -508,7 +508,7 @@ def test_trainings_by_the_answer_say_what_is_enough():
 
 
 def test_parts_of_the_model_run_without_a_hook():
-    """One call a step is seen, that of the model; hooks on its parts would cost a tenth of the time."""
+    """One call a step is seen, that of the model; its parts would cost a tenth of the time."""
 
     class Counted(TrainingTrace):
         calls = 0
