@@ -191,8 +191,10 @@ def _instead(source: Source, node: ast.AST) -> Iterator[str]:
         case ast.Tuple(elts=[_, *_] as items) | ast.List(elts=[_, *_] as items):
             begin, end = source.span(node)
             first, last = source.span(items[0])[0], source.span(items[-1])[1]
-            for texts in _exchanged([of(item) for item in items]):
-                inside = ", ".join(texts)
+            texts = [of(item) for item in items]
+            fewer = [texts[:i] + texts[i + 1 :] for i in range(len(texts))]
+            for new in (*_exchanged(texts), *(fewer if isinstance(node, ast.List) else ())):
+                inside = ", ".join(new)
                 yield source.between(begin, first) + inside + source.between(last, end)
         case ast.Call():
             yield from _calls(source, node)
@@ -231,9 +233,10 @@ def _calls(source: Source, node: ast.Call) -> Iterator[str]:
         yield source.of(node.func.value)
     for other in sorted(set().union(*(group for group in FUNCTIONS if name in group))):
         yield f"{owner}{dot}{other}({given})"
-    more = ["keepdims=True"] * (name in REDUCE) + ["bias=False"] * (name == "Linear")
+    has_axis = "dim=" in given or "axis=" in given
+    more = ["keepdims=True"] * (has_axis or name in REDUCE) + ["bias=False"] * (name == "Linear")
     more += ["correction=0", "ddof=1"] * (name in ("var", "std"))
-    if name in REDUCE and "dim=" not in given and "axis=" not in given:
+    if name in REDUCE and not has_axis:
         more += [
             f"axis={axis}{keep}" for axis in (-1, 0, -2, 1) for keep in ("", ", keepdims=True")
         ]

@@ -62,6 +62,13 @@ def test_planted_slip_is_located(name):
     assert found.part in slip.splitlines()[number - 1]
 
 
+def test_axis_too_many_and_an_axis_that_is_lost():
+    source = "def doubled(x):\n    return np.sum([x, x, x], axis=0)\n"
+    assert place(source) == search.Place(2, "[x, x, x]")
+    source = "def log_softmax(scores):\n    return scores - np.logaddexp.reduce(scores, axis=-1)\n"
+    assert place(source, load("log_softmax"), "log_softmax").line == 2
+
+
 def test_slip_in_a_function_that_is_used():
     source = """\
 print("the cell")
