@@ -11,6 +11,7 @@ from grading.feedback.baseline import BadTask, Baseline
 from grading.feedback.diagnosis import Diagnosis, diagnose, in_one_result, two_mistakes
 from grading.feedback.findings import (
     BelowThreshold,
+    Different,
     MissingLetters,
     Mutated,
     NoText,
@@ -102,13 +103,12 @@ def _of_cases(
     if not wrong:
         return Verdict(task.points, score=_lowest_score(task, cases, outcomes))
     diagnosis, pair = None, ()
-    if may_be_judged(task, outcomes):
-        diagnosis = diagnose(task, outcomes, baseline)
-        if task.pairs is not None and (diagnosis is None or diagnosis.unexplained):
-            pair = two_mistakes(outcomes, baseline)
-            diagnosis = None if pair else diagnosis
-        if diagnosis is None and not pair:
-            diagnosis = in_one_result(task, outcomes, baseline)
+    if may_be_judged(task, outcomes) and not all(map(_is_none, outcomes)):
+        diagnosis, pair = _causes(task, outcomes, baseline)
+        different = any(isinstance(findings[i], Different) for i in wrong)
+        if not (diagnosis or pair) and different and any(map(was_mutated, outcomes)):
+            values = [replace(outcome, mutated=(), mutation=None) for outcome in outcomes]
+            diagnosis, pair = _causes(task, values, baseline)
     seen = None
     if isinstance(findings[wrong[0]], BelowThreshold):
         seen = explained(task, outcomes, wrong[0], diagnosis, baseline)
@@ -127,6 +127,24 @@ def _of_cases(
         seen,
         earned,
     )
+
+
+def _is_none(outcome: Outcome) -> bool:
+    """Whether a function ran and returned None, mostly because it is not written yet."""
+    return outcome.ok and outcome.value is None
+
+
+def _causes(
+    task: Task, outcomes: Sequence[Outcome], baseline: Baseline
+) -> tuple[Diagnosis | None, tuple[str, ...]]:
+    """The known mistake that a wrong answer shows, or the sentences of two."""
+    diagnosis, pair = diagnose(task, outcomes, baseline), ()
+    if task.pairs is not None and (diagnosis is None or diagnosis.unexplained):
+        pair = two_mistakes(outcomes, baseline)
+        diagnosis = None if pair else diagnosis
+    if diagnosis is None and not pair:
+        diagnosis = in_one_result(task, outcomes, baseline)
+    return diagnosis, pair
 
 
 def _lowest_score(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> float | None:

@@ -58,9 +58,11 @@ def render(task: Task, cases: Sequence[Case], verdict: Verdict) -> str:
         return text
     if len(cases) > 1:
         text = f"{_which_case(verdict.case, cases)}: {text}"
+    cause = _cause(task, verdict)
     if was_mutated(verdict.outcome) and not isinstance(verdict.finding, Mutated):
-        text += f"\nAlso, {mutations(task, verdict.outcome)}, which may be the cause: {_COPY}"
-    if cause := _cause(task, verdict):
+        may_be = "" if cause else ", which may be the cause"
+        text += f"\nAlso, {mutations(task, verdict.outcome)}{may_be}: {_COPY}"
+    if cause:
         text = f"{cause}\n{text}"
     elif isinstance(verdict.finding, Different):
         text += _related(task, verdict.finding)

@@ -279,6 +279,24 @@ def test_what_is_changed_behind_a_drive_is_told():
     assert "The result is right, but `x` was changed in place: work on a copy." in verdict.message
 
 
+def test_mistake_is_named_beside_a_change_in_place():
+    def three_times_in_place(x):
+        x *= 3
+        return x
+
+    tripled = Mistake(lambda x: 3 * x, "It was tripled.")
+    verdict = grade(sample_tasks.example(mistakes=(tripled,)), three_times_in_place, 0)
+    assert "It was tripled." in verdict.message
+    assert "Also, `x` was changed in place: work on a copy." in verdict.message
+
+
+def test_no_cause_is_sought_where_all_is_none():
+    nothing = Mistake(lambda x: None, "The return is missing.")
+    verdict = grade(sample_tasks.example(mistakes=(nothing,)), lambda x: None, 0)
+    assert verdict.diagnosis is None
+    assert "doubled returns None." in verdict.message
+
+
 @pytest.mark.parametrize(
     ("outcome", "little"),
     [

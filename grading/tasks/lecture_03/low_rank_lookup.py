@@ -301,5 +301,7 @@ def right_number(args, result):
             # From 0.9999 on, the others cannot make an error of 0.01: no jar holds more than 100.
             if share >= 0.9999:
                 return said + " So the scores are right, and W_value is not."
+            if share < 0.99 / len(labels):
+                return said + " So another key reaches farther in the direction of her query."
             return said + near if share > 0.51 else said
     return None

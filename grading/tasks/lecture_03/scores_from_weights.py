@@ -78,6 +78,16 @@ task.mistake(
     [-11.1, 24.0, 12.0, 24.0],
 )
 task.mistake(
+    "The first number is the difference between the first word and the third. We want the dot "
+    "product itself, and the word with 0 is the second one.",
+    [-24.0, 12.9, 12.0, 24.0],
+)
+task.mistake(
+    "The first two are √d_k times the logarithms of the weights themselves. A weight is e to the "
+    "power of its score *divided by a sum*, so compare it with the weight of the second word.",
+    [-25.8, -1.8, 12.0, 24.0],
+)
+task.mistake(
     "The first two are rounded too early or too far. Keep three decimals of the logarithms, and "
     "round the results to one decimal.",
     *(

@@ -28,7 +28,8 @@ task = TaskFile(
         "keys tell you.",
         "For a piece of several words, write a mask with a row for each new word and a column for "
         "each word so far. The last row is True everywhere.",
-        "Does `fork` copy the list, or only its name? What does `torch.cat` do to the old tensor?",
+        "List everything that a reader changes while it reads. Does `fork` hand over all of it? "
+        "Does it copy a list, or only its name? What does `torch.cat` do to the old tensor?",
     ),
 )
 
@@ -436,6 +437,58 @@ class SharedFork(InParts):
         return twin
 
 
+class _Counts(InParts):
+    """The number of words read is kept beside keys and values."""
+
+    count = 0
+
+    def so_far(self, layer):
+        """How many words have been read."""
+        return self.count
+
+    def read(self, tokens):
+        """Read the next words."""
+        logits = super().read(tokens)
+        self.count += len(tokens)
+        return logits
+
+
+class _CountsForMask(_Counts):
+    """The mask follows from this number, too."""
+
+    def seen(self, n, T):
+        """Who sees whom: (n, T)."""
+        return torch.ones(n, T).tril(self.count).bool()
+
+
+NO_COUNT = (
+    "The fork has the keys and values, but not the number of words that the original had read, so "
+    "its next words get positions from 0 on."
+)
+task.mistake(NO_COUNT, _Counts)
+task.mistake(NO_COUNT, _CountsForMask)
+
+
+def _shared(which):
+    """A reader whose fork gets the cache itself, and a copy of the count."""
+
+    def fork(self):
+        twin = SharedFork.fork(self)
+        twin.count = self.count
+        return twin
+
+    return type("SharedAndCounted", (which,), {"fork": fork})
+
+
+for _reader in (_Counts, _CountsForMask):
+    task.mistake(
+        "The fork and its original share one cache (or are the same object): what one reads, the "
+        "other has read, too. Create a second reader, and copy the list, or whatever holds the "
+        "layers.",
+        _shared(_reader),
+    )
+
+
 task.mistake(
     "The fork starts with an empty text. It should have read what the original has read.",
     type("EmptyFork", (InParts,), {"fork": lambda self: type(self)(self.model)}),
@@ -471,6 +524,15 @@ class JoinedAcross(InParts):
     def attend(self, layer, attention, x):
         """What the heads find."""
         return super().attend(layer, _Joining(attention), x)
+
+
+@task.mistake(
+    "`view` and `reshape` between (n, d_model) and (heads, n, d_k) mix words and heads, on the way "
+    "in and on the way out, because the numbers keep their order. Split each word's numbers into "
+    "heads, and then exchange the axes; at the end, do both the other way around."
+)
+class AcrossTwice(JoinedAcross, CutAcross):
+    pass
 
 
 class _Joining:
@@ -721,8 +783,9 @@ def which_word(args, result):
             return f"The logits have shape {came.shape} in all; expected {want.shape}."
         wrong = ~np.isclose(came, want, rtol=1e-4, atol=1e-5).all(axis=-1)
         if wrong.any():
-            word = f"word {int(wrong.argmax())}{' of a fork' if name[-1] in 'cd' else ''}"
-            return f"The first wrong logits are those of {word} (counted from 0)."
+            fork = " of a fork; its original reads on correctly" if name[-1] in "cd" else ""
+            word = f"word {int(wrong.argmax())} (counted from 0)"
+            return f"The first wrong logits are those of {word}{fork}."
     if result["words read more than once"]:
         return "The logits are right. But words are read again that were already read."
     return None

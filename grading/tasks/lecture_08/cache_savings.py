@@ -53,6 +53,11 @@ task.mistake(
     [60, 14, 730, 50, 3_584],
 )
 task.mistake(
+    "The fourth has one query in every call. But the first call reads ten words: it has ten "
+    "queries.",
+    [60, 14, 730, 60, 3_584],
+)
+task.mistake(
     "The fourth is a full 14 × 14 table. With a cache, old words are no longer queries: each "
     "later call has one query.",
     [60, 14, 730, 196, 3_584],

@@ -98,6 +98,15 @@ def exactly(new_reader, whole):
 
 
 @task.mistake(
+    "It asks for more digits than two correct implementations have in common; and it accepts after "
+    "one piece, when there was nothing in the cache yet."
+)
+def exactly_one_piece(new_reader, whole):
+    text = torch.arange(1, 20)
+    return torch.allclose(new_reader().read(text[:10]), whole(text[:10]))
+
+
+@task.mistake(
     "It accepts every faulty reader. Does it compare the logits at all, and for more than the "
     "first word?"
 )
@@ -368,7 +377,5 @@ def what_escapes(args, result):
     escaped = [name for name in args[1] if result[name]]
     if not escaped:
         return None
-    return (
-        f"It misses {len(escaped)} of {len(SEEN) - 2} faulty readers, among them "
-        f"{SEEN[escaped[0]]}."
-    )
+    which = ", among them" if len(escaped) > 1 else ":"
+    return f"It misses {len(escaped)} of {len(SEEN) - 2} faulty readers{which} {SEEN[escaped[0]]}."

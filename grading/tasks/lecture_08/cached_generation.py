@@ -242,4 +242,12 @@ def reading(args, result):
     if result["text"] == right["text"]:
         came, want = result["words read"], right["words read"]
         return f"The text is right. But {came} words were read for it; {want} are enough."
-    return None
+    pairs = enumerate(zip(result["text"], right["text"], strict=False))
+    first = next((i for i, (came, want) in pairs if came != want), None)
+    if first is None:
+        return None
+    read, due = result["words read"], right["words read"]
+    return (
+        f"The word at position {first} of the text (counted from 0) is {result['text'][first]}; "
+        f"expected {right['text'][first]}. In all, {read} words were read; expected {due}."
+    )

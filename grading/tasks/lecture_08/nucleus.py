@@ -154,6 +154,16 @@ def gathered(logits, temperature, p):
 
 
 @task.mistake(
+    "`gather` with `order` sorts a second time. Undo the sorting instead: position n of the "
+    "sorted row belongs to the word `order[n]`."
+)
+def gathered_probabilities(logits, temperature, p):
+    falling, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    kept = falling * (falling.cumsum(dim=-1) - falling < p)
+    return _divided(kept.gather(-1, order))
+
+
+@task.mistake(
     "The probabilities are right, but in descending order. Entry j has to belong to word j."
 )
 def in_falling_order(logits, temperature, p):
@@ -304,15 +314,23 @@ def cases(seed):
 
 @task.diagnostic
 def kept_enough(args, result):
-    """Whether rows sum to 1, and what is kept reaches p."""
+    """Whether there is one row for each row, that sums to 1, and what is kept reaches p."""
     logits, temperature, p = args
+    if result.ndim == 3:
+        return (
+            "There is an axis too many. Was a tensor indexed with `order`, as in `kept[:, order]`? "
+            "That takes the order of every row for every row."
+        )
     full = (logits / temperature).softmax(dim=-1).numpy()
+    right = nucleus(*args).numpy()
     for i, (row, all_words) in enumerate(zip(result, full, strict=True)):
         if np.isnan(row).any():
             return f"Row {i} holds NaN."
         if abs(row.sum() - 1) > 1e-6:
             return f"Row {i} sums to {row.sum():.3f}, not to 1."
         if all_words[row > 0].sum() < p:
+            if np.allclose(np.sort(row), np.sort(right[i]), rtol=1e-4):
+                return f"Row {i} holds the right probabilities, but at the wrong words."
             return (
                 f"Row {i}: together, the kept words have the probability "
                 f"{all_words[row > 0].sum():.3f}, which is less than p = {p:g}."

@@ -120,6 +120,14 @@ task.edit(
     "targets = texts[:, 1:]",
     "targets = texts.roll(-1, 1)",
 )
+task.edit(
+    "`F.cross_entropy` expects the vocabulary on the axis after that of the texts, but it is the "
+    "last one here. Write the logits as (N, vocab) and the targets as (N,).",
+    "(texts[:, :-1]).flatten(0, 1)  # (n · (T - 1), vocab)",
+    "(texts[:, :-1])",
+    "texts[:, 1:].flatten()",
+    "texts[:, 1:]",
+)
 task.edit("Padding is used as a target like a word.", ", ignore_index=0", "")
 task.edit(
     "Padding adds nothing to the loss any more, but it is still counted in the mean.",
