@@ -461,12 +461,16 @@ class _CountsForMask(_Counts):
         return torch.ones(n, T).tril(self.count).bool()
 
 
-NO_COUNT = (
+task.mistake(
     "The fork has the keys and values, but not the number of words that the original had read, so "
-    "its next words get positions from 0 on."
+    "its next words get positions from 0 on.",
+    _Counts,
 )
-task.mistake(NO_COUNT, _Counts)
-task.mistake(NO_COUNT, _CountsForMask)
+task.mistake(
+    "The fork has the keys and values, but not the number of words that the original had read, so "
+    "positions and mask of its next words begin at 0.",
+    _CountsForMask,
+)
 
 
 def _shared(which):
@@ -480,15 +484,17 @@ def _shared(which):
     return type("SharedAndCounted", (which,), {"fork": fork})
 
 
-for _reader in (_Counts, _CountsForMask):
-    task.mistake(
-        "The fork and its original share one cache (or are the same object): what one reads, the "
-        "other has read, too. Create a second reader, and copy the list, or whatever holds the "
-        "layers.",
-        _shared(_reader),
-    )
-
-
+task.mistake(
+    "The fork has a number of words of its own, but shares the cache with its original: what one "
+    "reads, the other has read, too. Copy the list, or whatever holds the layers.",
+    _shared(_Counts),
+)
+task.mistake(
+    "The fork shares the cache with its original: what one reads, the other has read, too, and the "
+    "mask, which follows from a number of words, no longer fits. Copy the list, or whatever holds "
+    "the layers.",
+    _shared(_CountsForMask),
+)
 task.mistake(
     "The fork starts with an empty text. It should have read what the original has read.",
     type("EmptyFork", (InParts,), {"fork": lambda self: type(self)(self.model)}),

@@ -154,8 +154,8 @@ def gathered(logits, temperature, p):
 
 
 @task.mistake(
-    "`gather` with `order` sorts a second time. Undo the sorting instead: position n of the "
-    "sorted row belongs to the word `order[n]`."
+    "`gather` with `order` rearranges the sorted probabilities once more. Undo the sorting "
+    "instead: position n of the sorted row belongs to the word `order[n]`."
 )
 def gathered_probabilities(logits, temperature, p):
     falling, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
