@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 HERE = Path(__file__).parent
 NUMBER = re.compile(r"\w+/(\d\d)_")
-TIME = re.compile(r"^Time: .*?(\d+) with all that there is to try\.", re.M)
+TIME = re.compile(r"^Time: .*?(\d+) with the interactive parts\.", re.M)
 PROJECT = "exercises/14_project.ipynb"
 
 SENTENCE = [["the letters", "the letter"], ["in the drawer", "in the drawers"]]

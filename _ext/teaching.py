@@ -33,7 +33,7 @@ from sphinx.util.docutils import SphinxDirective
 
 IN_TOC = re.compile(r"- file: (lectures/(\d\d)_\w+)$", re.M)
 TIME = re.compile(
-    r"^Time: .*?(\d+) with all that there is to try\.(?: Deeper: (\d+) minutes\.)?", re.M
+    r"^Time: .*?(\d+) with the interactive parts\.(?: Deeper: (\d+) minutes\.)?", re.M
 )
 OUTCOMES = re.compile(r"^## What you will be able to do\n(.*?)(?=^## |\Z)", re.M | re.DOTALL)
 TASK = re.compile(

@@ -110,10 +110,10 @@ def timed(notebook: NotebookNode) -> list[str]:
     deeper = sum(part.minutes for part in sections)
     seconds = notebook.metadata.get("lamplight", {}).get("seconds")
     more = f"Deeper: {deeper} minutes. " if sections else ""
-    name = "Core" if sections else "Lecture"
+    name = "Core: " if sections else ""
     line = (
-        f"Time: {name}: {core.minutes} minutes to read, {core.with_all_to_try} with all that there "
-        f"is to try. {more}About {_about(seconds)} s to run."
+        f"Time: {name}{core.minutes} minutes to read, {core.with_all_to_try} with the interactive "
+        f"parts. {more}About {_about(seconds)} s to run."
     )
     complaints = []
     head = next((cell for cell in notebook.cells if STATED.search(cell.source)), None)

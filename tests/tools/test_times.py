@@ -68,7 +68,7 @@ def test_times_are_written_once():
     assert len(complaints) == 3
     text = "\n".join(cell.source for cell in notebook.cells)
     assert (
-        "Time: Core: 31 minutes to read, 31 with all that there is to try. Deeper: 4 minutes. "
+        "Time: Core: 31 minutes to read, 31 with the interactive parts. Deeper: 4 minutes. "
         "About 15 s to run."
     ) in text
     assert "*1 minute. Good for: nothing.*" in text
