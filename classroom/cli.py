@@ -155,9 +155,8 @@ def run_lines(summary: Summary, options: Options, out: Path) -> Iterator[str]:
         said = f"These tables replace those of sheet {others}"
         yield f"{said}: give each sheet an --out of its own, or all of them a --term"
     if summary.lost:
-        said = (
-            "student of the last run has" if summary.lost == 1 else "students of the last run have"
-        )
+        said = "student of an earlier run has"
+        said = said if summary.lost == 1 else "students of earlier runs have"
         yield (
             f"{summary.lost} {said} no row now: is the roster complete? "
             "A second class needs a folder of its own (OUT=…)."

@@ -71,7 +71,7 @@ class Summary:
     changed: int = 0
     """Number of students whose points changed since the previous run."""
     lost: int = 0
-    """Number of students who had a file in the previous run but have no row in this one."""
+    """Number of students who had a file in an earlier run but have no row in this one."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Number of sheets graded, not graded, and not handed in."""
     system: bool = False

@@ -50,7 +50,7 @@ def _what_to_look_for(item: Item, task: Task, most: float) -> str:
     known = all_sheets().get(task.lecture)
     asked = known.questions.get(item.task, "") if known else ""
     lines.append(page.markdown(HEAD.sub("", asked)))
-    lines.append(f"<p>This task gives practice in: {html.escape(plain_words(task.outcome))}.</p>")
+    lines.append(f"<p>Goal of this task: {html.escape(plain_words(task.outcome))}.</p>")
     lines.append(f"<h3>A good answer</h3><pre>{html.escape(str(task.reference))}</pre>")
     items = "".join(
         f"<li>{html.escape(_about_the_answer(mistake.why))}</li>" for mistake in task.mistakes
@@ -72,6 +72,7 @@ def _to_mark(sheet: SheetGrade, grade: Grade, most: float) -> str:
     had = f"{grade.points:g}" if not waits else "____"
     head = f"{sheet.student.id}: {had} of {most:g} points"
     if given and not waits:
-        head += f" ({grade.author}{f': {given.comment}' if given.comment else ''})"
+        said = ": ".join(filter(None, (given.author, given.comment)))
+        head += f" ({said})" * bool(said)
     answer = html.escape(grade.result.answer)
     return f'<div class="answer"><h4>{html.escape(head)}</h4><pre>{answer}</pre></div>'

@@ -231,7 +231,7 @@ def test_tables_of_another_class_are_noticed(small, tmp_path):
     options = Options(lecture=fake_class.SHEET, rosters=(table,))
     said = "\n".join(run_lines(graded(folder, out, told={"rosters": (table,)}), options, out))
     assert "No file belongs to anybody on the roster" in said
-    assert "3 students of the last run have no row now" in said and "(OUT=…)" in said
+    assert "3 students of earlier runs have no row now" in said and "(OUT=…)" in said
     assert "No file belongs" not in "\n".join(run_lines(again(small), options, out))
     assert points_of(out)["ada"] == FULL  # the first class is still there
 

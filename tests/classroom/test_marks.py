@@ -322,7 +322,7 @@ def test_written_answer_round_trip(tmp_path):
     [row] = rows_of(tmp_path / "out" / "grades.csv")
     assert float(row["claim_gates"]) == 3.5 and float(row["points"]) == FULL + 3.5
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
-    assert "ada: 3.5 of 5 points (a person: One gate more.)</h4>" in guide
+    assert "ada: 3.5 of 5 points (One gate more.)</h4>" in guide
     page = next((tmp_path / "out" / "feedback").glob("ada-*")).read_text(encoding="utf-8")
     assert "One gate more." in page and "will mark this answer" not in page
     policy = policy_of(tmp_path, "[sheets.2]\npoints = { claim_gates = 10 }")
