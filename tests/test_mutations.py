@@ -354,6 +354,18 @@ CODE_FAULTS = {
         'finding is None or messages.finding(task, finding).startswith("The result is right")',
         "tests/grading/test_messages.py",
     ),
+    "a change in place that hides a mistake": (
+        "grading/feedback/judge.py",
+        "replace(outcome, mutated=(), mutation=None)",
+        "replace(outcome)",
+        "tests/grading/test_diagnosis.py::test_mistake_is_named_beside_a_change_in_place",
+    ),
+    "a search for the cause of an empty function": (
+        "grading/feedback/judge.py",
+        "and not all(map(_is_none, outcomes))",
+        "",
+        "tests/grading/test_diagnosis.py::test_no_cause_is_sought_where_all_is_none",
+    ),
     "guessing that pays": (
         "grading/feedback/partial_credit.py",
         "SLIP = Fraction(1, 2)",
