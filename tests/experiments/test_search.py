@@ -33,6 +33,7 @@ OPENED = {
     "choose_then_write",
     "copier",
     "decoding",
+    "held_cell",
     "inside",
     "learned_rows",
     "moved_positions",

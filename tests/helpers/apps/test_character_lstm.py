@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from experiments import character_lstm as experiment
+from experiments import held_cell
 from helpers.apps import character_lstm
 from helpers.results.store import stored
 
@@ -68,6 +69,18 @@ def test_held_cells_are_the_chosen_ones():
     assert [row["cell"] for row in table["held"]] == [None, *cells]
     free, best, second = (row["median"] for row in table["held"][:3])
     assert abs(best - free) < 5 and second > 3 * free
+
+
+def test_stored_texts_are_written_again(model):
+    """With no cell held and with the two that follow the line most closely, at their means."""
+    samples = stored("held_cell")["samples"]
+    cells = [row["cell"] for row in stored("character_lstm")["cells"][: held_cell.HELD]]
+    assert [row["cell"] for row in samples] == [None, *cells]
+    for row in samples:
+        written = held_cell.write(model, 30, row["cell"], row["mean"])
+        assert written == row["text"][:30]
+    breaks = [row["text"].count("\n") for row in samples]
+    assert breaks[0] >= 3 and breaks[1] >= 3 and breaks[2] < breaks[0]
 
 
 def test_written_lines_are_counted(model, fewer_texts):
