@@ -300,15 +300,15 @@ def training(task: Task, fact: Seen) -> str:
     match fact.sign:
         case Sign.NO_STEP:
             return (
-                f"While {task.name} ran, no optimizer made a step. Train the model there, before "
-                "you return it."
+                f"While {task.name} ran, no optimizer made a step. Train the model there, with "
+                "`step` after `backward`, before you return it."
             )
         case Sign.NOT_FINITE:
             return f"The loss was NaN or infinite in {seen.not_finite:,} of {seen.steps:,} steps."
         case Sign.OTHER_MODEL:
             return (
-                "The optimizer had none of the parameters of the model that came back, which was "
-                "not trained."
+                "The optimizer had none of the parameters of the model that came back. Is that the "
+                "model that was trained?"
             )
         case Sign.NO_GRADIENT:
             return (

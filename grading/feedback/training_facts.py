@@ -68,12 +68,13 @@ def signs(seen: Training, enough: Enough) -> Iterator[Sign]:
     if not steps:
         yield Sign.NO_STEP
         return
+    batch = min(seen.examples, enough.examples)  # of a larger one, few may be all that there are
     found = {
         Sign.NOT_FINITE: seen.not_finite > 0,
         Sign.OTHER_MODEL: seen.of > 0 and seen.held == 0 and seen.kept < 0,
         Sign.NO_GRADIENT: seen.no_gradient >= most,
         Sign.NOT_CLEARED: steps > 1 and seen.not_cleared >= MOSTLY * (steps - 1),
-        Sign.FEW_EXAMPLES: steps >= OFTEN and 0 < seen.distinct <= FEW * seen.examples,
+        Sign.FEW_EXAMPLES: steps >= OFTEN and 0 < seen.distinct <= FEW * batch,
         Sign.COPYING: seen.copying >= most,
         Sign.EARLY_WEIGHTS: 0 <= seen.kept <= steps / 2,
         Sign.NEW_OPTIMIZERS: bool(seen.adam) and steps > 1 and seen.new_optimizers >= most,

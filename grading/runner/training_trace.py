@@ -32,9 +32,12 @@ LIMIT = 1e9
 
 @dataclass
 class _Run:
-    """The steps on one set of parameters; `sums` are those of the entries of one parameter."""
+    """The steps on one set of parameters, by `id`; `sums` are those of the entries of one of them.
 
-    parameters: list[Tensor]
+    Optimizers that share a parameter, one after the other or growing, train one set.
+    """
+
+    parameters: dict[int, Tensor] = field(default_factory=dict)
     counts: Counter = field(default_factory=Counter)
     distinct: set[float] = field(default_factory=set)
     probe: Tensor | None = None
@@ -57,7 +60,8 @@ class TrainingTrace:
 
     def __init__(self) -> None:
         self._watched = False
-        self._runs: dict[int, _Run] = {}
+        self._open = False
+        self._runs: list[_Run] = []
         self._latest: _Run | None = None
         self._models: list[nn.Module] = []
         self._handle: RemovableHandle | None = None
@@ -65,6 +69,7 @@ class TrainingTrace:
 
     def _begin_step(self) -> None:
         self._flags: Counter = Counter()  # what was seen since the last optimizer step
+        self._not_cleared: list[_Run] = []
         self._n_examples = 0
         self._keys: list[float] = []
         self._inputs: list[Tensor] = []  # of the model
@@ -78,10 +83,10 @@ class TrainingTrace:
             return
         from torch.optim import optimizer as optimizers
 
-        self._watched = True
+        self._watched = self._open = True
         self._begin_step()
         with contextlib.ExitStack() as stack:
-            stack.callback(self._let_pass)
+            stack.callback(self._close)
             self._catch()
             for register, hook in (
                 (optimizers.register_optimizer_step_pre_hook, self._before_step),
@@ -114,21 +119,32 @@ class TrainingTrace:
         ids = {id(p) for p in wanted}
         if not self._runs:
             return Training(of=len(ids)) if self._watched else None
-        shared = {key: len(ids & set(map(id, run.parameters))) for key, run in self._runs.items()}
-        key = max(self._runs, key=lambda key: (shared[key], self._runs[key] is self._latest))
-        run = self._runs[key]
-        sums = {_sum(p) for p in wanted if run.probe is not None and p.shape == run.probe.shape}
+        kept = [_kept(run, wanted) for run in self._runs]
+        fits = [
+            (len(ids & run.parameters.keys()), step >= 0, run is self._latest)
+            for run, step in zip(self._runs, kept, strict=True)
+        ]
+        best = fits.index(max(fits))
         return Training(
-            **run.counts,
-            distinct=min(len(run.distinct), MOST_DISTINCT),
-            held=shared[key],
+            **self._runs[best].counts,
+            distinct=min(len(self._runs[best].distinct), MOST_DISTINCT),
+            held=len(ids & set().union(*(run.parameters for run in self._runs))),
             of=len(ids),
-            kept=max((i for i, total in enumerate(run.sums) if total in sums), default=-1),
+            kept=kept[best],
         )
+
+    def _run_of(self, parameters: Sequence[Tensor]) -> _Run:
+        """The run that has one of these parameters, or a new one; now it has them all."""
+        ids = {id(p): p for p in parameters}
+        run = next((r for r in self._runs if ids.keys() & r.parameters.keys()), None)
+        if run is None:
+            self._runs.append(run := _Run())
+        run.parameters |= ids
+        return run
 
     def _catch(self) -> None:
         """Wait for the next call of a module, which is that of the model; its parts come later."""
-        if self._handle is None:
+        if self._handle is None and self._open:  # not from a function that an answer kept
             modules = sys.modules["torch.nn.modules.module"]
             self._handle = modules.register_module_forward_pre_hook(self._forward)
 
@@ -138,13 +154,18 @@ class TrainingTrace:
             self._handle.remove()
         self._handle = None
 
+    def _close(self) -> None:
+        self._open = False
+        self._let_pass()
+
     @_safely
     def _forward(self, module: nn.Module, inputs: tuple) -> None:
         torch = torch_if_there()
         if module.training and torch.is_grad_enabled():  # else it is an evaluation
             self._let_pass()
             flat = [y for x in inputs for y in (x if isinstance(x, tuple | list) else [x])]
-            self._inputs = [x for x in flat if isinstance(x, torch.Tensor) and x.dim()]
+            self._flags["unclear"] |= bool(self._inputs)  # of two calls, which gives the loss?
+            self._inputs = [x for x in flat if isinstance(x, torch.Tensor) and x.dim() > 1]
 
     @_safely
     def _cross_entropy(self, logits: Tensor, target: Tensor, *_: object, **how: object) -> None:
@@ -161,8 +182,9 @@ class TrainingTrace:
     def _backward(self, tensors: object, *_: object, **__: object) -> None:
         flags = self._flags
         first, flags["backward"] = not flags["backward"], True
-        if first and self._latest and self._latest.probe is not None:
-            flags["not_cleared"] = _has_gradient(self._latest.probe)
+        if first:
+            probed = [run for run in self._runs if run.probe is not None]
+            self._not_cleared = [run for run in probed if _has_gradient(run.probe)]
         if self._inputs:
             self._n_examples += len(self._inputs[0])
             if not (self._latest and len(self._latest.distinct) >= MOST_DISTINCT):
@@ -176,7 +198,7 @@ class TrainingTrace:
     def _before_step(self, optimizer: object, args: tuple, kwargs: dict) -> None:
         groups = optimizer.param_groups
         parameters = [p for group in groups for p in group["params"]]
-        run = self._latest = self._runs.setdefault(id(parameters[0]), _Run(parameters))
+        run = self._latest = self._run_of(parameters)
         run.counts["adam"] = int("Adam" in type(optimizer).__name__)
         for name, key in (("peak", "lr"), ("decay", "weight_decay")):
             largest = max(float(group.get(key, 0)) for group in groups)
@@ -186,6 +208,7 @@ class TrainingTrace:
         moved = next((p for p in parameters if _has_gradient(p)), None)
         has_closure = len(args) > 1 or bool(kwargs)  # which computes the gradients later
         run.counts["no_gradient"] += moved is None and not has_closure
+        self._flags["unclear"] |= has_closure  # and may read the same examples several times
         if run.probe is None and moved is not None:
             run.probe, run.sums = moved, [_sum(moved)]
 
@@ -193,10 +216,12 @@ class TrainingTrace:
     def _after_step(self, optimizer: object, args: tuple, kwargs: dict) -> None:
         run = self._latest
         run.counts["steps"] += 1
-        run.counts["examples"] = max(run.counts["examples"], self._n_examples)
-        for name in ("not_cleared", "not_finite", "copying"):
+        run.counts["not_cleared"] += any(run is other for other in self._not_cleared)
+        for name in ("not_finite", "copying"):
             run.counts[name] += bool(self._flags[name])
-        run.distinct.update(self._keys)
+        if not self._flags["unclear"]:
+            run.counts["examples"] = max(run.counts["examples"], self._n_examples)
+            run.distinct.update(self._keys)
         if run.probe is not None:
             run.sums.append(_sum(run.probe))
         self._begin_step()
@@ -215,6 +240,12 @@ def _after(observe: Callable[..., None], function: Callable) -> Callable:
 
 def _has_gradient(parameter: Tensor) -> bool:
     return parameter.grad is not None and bool(parameter.grad.any())
+
+
+def _kept(run: _Run, wanted: Sequence[Tensor]) -> int:
+    """The last step of a run after which a parameter was as one of these is now; −1 if none."""
+    sums = {_sum(p) for p in wanted if run.probe is not None and p.shape == run.probe.shape}
+    return max((i for i, total in enumerate(run.sums) if total in sums), default=-1)
 
 
 def _sum(parameter: Tensor) -> float:

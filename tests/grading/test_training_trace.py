@@ -342,6 +342,150 @@ def test_answer_that_is_a_class_is_watched():
     assert verdict.seen.sign is Sign.NOT_CLEARED and verdict.seen.training.held == 3
 
 
+# ------------------------------------------------------------------ sound, but written otherwise
+
+
+def step_on(model, *of, draw=batch):
+    """One step of these optimizers."""
+    tokens, targets = draw()
+    loss = nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten())
+    for optimizer in of:
+        optimizer.zero_grad()
+    loss.backward()
+    for optimizer in of:
+        optimizer.step()
+
+
+def adam(*modules_):
+    return torch.optim.Adam([p for module in modules_ for p in module.parameters()], RATE)
+
+
+def two_optimizers(seed):
+    model = Tiny()
+    pair = adam(model.embedding), adam(model.lm_head)
+    for _ in range(STEPS):
+        step_on(model, *pair)
+    return model
+
+
+def two_models_in_turn(seed):
+    """The gradients of each stay until its own next step."""
+    pair = [Tiny(), Tiny()]
+    of = [adam(model) for model in pair]
+    for _ in range(STEPS):
+        for model, optimizer in zip(pair, of, strict=True):
+            step_on(model, optimizer)
+    return pair[0]
+
+
+def thawed(seed):
+    model = Tiny()
+    optimizer = adam(model.lm_head)
+    for number in range(STEPS):
+        if number == STEPS // 2:
+            optimizer.add_param_group({"params": [*model.embedding.parameters()]})
+        step_on(model, optimizer)
+    return model
+
+
+def in_two_phases(seed):
+    model = Tiny()
+    for optimizer in (adam(model.lm_head), adam(model)):
+        for _ in range(STEPS // 2):
+            step_on(model, optimizer)
+    return model
+
+
+def best_of_three(seed):
+    """Returns a copy of the first of three models."""
+    first, *_ = [copy.deepcopy(loop(Tiny())) for _ in range(3)]
+    return first
+
+
+def validated_before_backward(seed):
+    """The loss on other examples, with gradients, stands between the loss and its gradient."""
+    model, held_out = Tiny(), batch(50)
+    optimizer = adam(model)
+    for _ in range(STEPS):
+        tokens, targets = batch()
+        loss = nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten())
+        nn.functional.cross_entropy(model(held_out[0]).flatten(0, 1), held_out[1].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model
+
+
+def text_by_text(seed):
+    """Without an axis of the batch: the entries are no examples."""
+    model = Tiny()
+    optimizer = adam(model)
+    for _ in range(STEPS):
+        tokens, targets = batch(1)
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(tokens[0]), targets[0]).backward()
+        optimizer.step()
+    return model
+
+
+def by_closure(seed):
+    """Reads its examples many times in a step."""
+    model = Tiny()
+    optimizer = torch.optim.LBFGS(model.parameters(), RATE)
+    for _ in range(STEPS):
+        tokens, targets = batch()
+
+        def closure(tokens=tokens, targets=targets):
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten())
+            loss.backward()
+            return loss
+
+        optimizer.step(closure)
+    return model
+
+
+def full_batches(seed):
+    """All 200 examples that there are, in batches of 50."""
+    tokens, targets = batch(200)
+
+    def draw():
+        rows = torch.randperm(200)[:50]
+        return tokens[rows], targets[rows]
+
+    return loop(Tiny(), draw=draw)
+
+
+OTHERWISE = (two_optimizers, two_models_in_turn, thawed, in_two_phases, best_of_three)
+OTHERWISE += (validated_before_backward, text_by_text, full_batches)
+
+
+@pytest.mark.parametrize("answer", OTHERWISE, ids=lambda answer: answer.__name__)
+def test_sound_training_in_another_style_is_told_nothing(answer):
+    assert list(signs(seen(answer), ENOUGH)) == []
+
+
+def test_many_fresh_examples_are_not_few():
+    assert list(signs(seen(answer(draw=lambda: batch(512))), ENOUGH)) == []
+
+
+def test_closure_is_no_fault():
+    assert list(signs(seen(by_closure), ENOUGH)) == [Sign.NOT_ADAM]
+
+
+def test_function_that_an_answer_keeps_watches_no_more():
+    def keeps(seed):
+        model = loop(Tiny(), steps=1)
+        model.loss = nn.functional.cross_entropy
+        kept.append(model)
+        return model
+
+    kept, before = [], hooks()
+    seen(keeps)
+    kept[0].loss(torch.zeros(2, 5), torch.zeros(2, dtype=torch.long))
+    assert hooks() == before
+
+
 # ------------------------------------------------------------------ beside the known mistakes
 
 
