@@ -4,6 +4,8 @@ import contextlib
 import inspect
 import linecache
 import sys
+import time
+import warnings
 
 import numpy as np
 import pytest
@@ -18,12 +20,13 @@ from tests.grading import sample_tasks
 from tests.test_imports import imported, modules
 
 
-def cell(source, **given):
-    """What a cell defines, as in a notebook."""
-    name = f"<cell {hash(source)}>"
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+def cell(*sources, **given):
+    """What the cells of a notebook define."""
     space = {"__name__": "__main__", "np": np, "torch": torch, **given}
-    exec(compile(source, name, "exec"), space)
+    for source in sources:
+        name = f"<cell {hash(source)}>"
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        exec(compile(source, name, "exec"), space)
     return space
 
 
@@ -178,6 +181,114 @@ def test_answer_without_source_is_skipped():
     exec(compile("def doubled(x):\n    return 3 * x\n", "<nowhere>", "exec"), space)
     for answer in (space["doubled"], lambda x: 3 * x, np.negative, sample_tasks.Scale(3)):
         assert search.locate(example(), answer) is None
+
+
+# ------------------------------------------------------------------ nothing else happens
+
+
+TWICE = "def doubled(x):\n    for i in range(3):\n        y = i\n    return 2 * x\n"
+NEVER = "    return np.sort(3 * x**2)[::-1]\n"
+"""No small change makes it right, so that all of them are tried."""
+
+
+@pytest.mark.parametrize("limit", range(150, 250))
+def test_search_that_ends_anywhere_puts_everything_back(limit):
+    """Also where the steps run out while the output and the warnings are put back."""
+    text, space = search._source_of(cell(TWICE)["doubled"])
+    trial = search._Search(example(), "doubled", text, space, (0,), until=float("inf"))
+    before = sys.stdout, warnings.showwarning, list(warnings.filters)
+    try:
+        trial._tried(TWICE, 0, [0, 1, 2], limit)
+        assert (sys.stdout, warnings.showwarning, list(warnings.filters)) == before
+    finally:
+        sys.stdout, warnings.showwarning = before[:2]
+
+
+HELPERS = """\
+class Keeper:
+    def keep(self, x):
+        keep(x)
+
+def keep(x):
+    with open(path, "a") as file:
+        file.write(str(x))
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "print(x, file=open(path, 'a'))",
+        "plt.plot(x)",
+        "pause.sleep(0.01)",
+        "torch.save(x, path)",
+        "keep(x)",
+        "Keeper().keep(x)",
+    ],
+)
+def test_code_that_acts_on_more_is_not_repeated(line, tmp_path, monkeypatch):
+    """A file or a figure is not to come a thousand times; also not from another cell."""
+    plt = type("plt", (), {"plot": lambda *args: None})
+    given = {"plt": plt, "pause": time, "path": str(tmp_path / "file")}
+    answer = cell(HELPERS, f"def doubled(x):\n    {line}\n    return 3 * x\n", **given)["doubled"]
+    monkeypatch.setattr(search._Search, "repair", lambda *args: pytest.fail("it ran"))
+    assert search.locate(example(), answer) is None
+
+
+def test_what_another_cell_holds_is_not_changed(capsys):
+    first = """\
+import sys
+seen = []
+
+def keep(x, *, more=0):
+    seen.append(len(x) + more)
+    print("kept", file=sys.stderr)
+    return x
+"""
+    space = cell(first, "def doubled(x):\n    return 3 * keep(x)\n")
+    assert search.locate(example(), space["doubled"], (0, 1)) == search.Place(2, "3 * keep(x)")
+    assert space["seen"] == [] and capsys.readouterr() == ("", "")
+
+
+def test_random_numbers_are_not_drawn():
+    """Not even by a default value, which a variant computes anew."""
+    space = cell("def doubled(x, start=np.random.rand(3)):\n" + NEVER)
+    before = np.random.get_state()[2]  # noqa: NPY002
+    assert search.locate(example(), space["doubled"], (0, 1)) is None
+    assert np.random.get_state()[2] == before  # noqa: NPY002
+
+
+def test_while_in_another_cell_is_stopped():
+    halves = "def halves(n):\n    while n != 1:\n        n = n // 2\n    return 0\n"
+    space = cell(halves, "def doubled(x):\n    x = x + halves(4)\n" + NEVER)
+    assert search.locate(example(), space["doubled"], (0, 1)) is None
+
+
+@pytest.mark.parametrize("error", ["", " BaseException", " (ValueError, BaseException)"])
+def test_code_that_catches_every_error_is_left_alone(error):
+    source = f"""\
+def doubled(x):
+    try:
+        return 3 * x
+    except{error}:
+        return x
+"""
+    assert place(source) is None
+    assert place(source.replace(f"except{error}", "except ValueError")).line == 3
+
+
+def test_search_takes_a_limited_time(monkeypatch):
+    monkeypatch.setattr(search, "SECONDS", 0.5)
+    slow = "def doubled(x):\n    sum(range(2_000_000))\n" + NEVER
+    began = time.thread_time()
+    assert place(slow) is None
+    assert time.thread_time() - began < 5
+
+
+def test_lines_are_counted_as_python_does():
+    """A form feed, or a line separator pasted from a document, ends no line."""
+    source = "# as in the notes\u2028(above)\n\x0c\ndef doubled(x):\n\tλ = 3\n\treturn λ * x\n"
+    assert place(source).line == 4
 
 
 def shown(monkeypatch, capsys, source, task):
