@@ -212,7 +212,7 @@ class _Search:
         found = None
         for change in self.source.changes()[:CANDIDATES]:
             if self.left <= 0 or thread_time() > self.until:
-                return None  # another line might do as well
+                break
             if found and found.rank < change.rank:
                 break
             if found and found.node.lineno == change.node.lineno:

@@ -192,7 +192,7 @@ NEVER = "    return np.sort(3 * x**2)[::-1]\n"
 
 
 @pytest.mark.parametrize("limit", range(150, 250))
-def test_search_that_ends_anywhere_puts_everything_back(limit):
+def test_search_that_ends_anywhere_restores_all(limit):
     """Also where the steps run out while the output and the warnings are put back."""
     text, space = search._source_of(cell(TWICE)["doubled"])
     trial = search._Search(example(), "doubled", text, space, (0,), until=float("inf"))
@@ -265,7 +265,7 @@ def test_while_in_another_cell_is_stopped():
 
 
 @pytest.mark.parametrize("error", ["", " BaseException", " (ValueError, BaseException)"])
-def test_code_that_catches_every_error_is_left_alone(error):
+def test_code_that_catches_all_errors_is_left_alone(error):
     source = f"""\
 def doubled(x):
     try:

@@ -461,7 +461,7 @@ OTHERWISE += (validated_before_backward, text_by_text, full_batches)
 
 
 @pytest.mark.parametrize("answer", OTHERWISE, ids=lambda answer: answer.__name__)
-def test_sound_training_in_another_style_is_told_nothing(answer):
+def test_sound_training_in_any_style_is_told_nothing(answer):
     assert list(signs(seen(answer), ENOUGH)) == []
 
 
@@ -473,7 +473,7 @@ def test_closure_is_no_fault():
     assert list(signs(seen(by_closure), ENOUGH)) == [Sign.NOT_ADAM]
 
 
-def test_function_that_an_answer_keeps_watches_no_more():
+def test_function_that_is_kept_watches_no_more():
     def keeps(seed):
         model = loop(Tiny(), steps=1)
         model.loss = nn.functional.cross_entropy
