@@ -312,8 +312,9 @@ def training(task: Task, fact: Seen) -> str:
             )
         case Sign.NO_GRADIENT:
             return (
-                "When the optimizer made its step, every gradient was 0 or missing. The order is "
-                "`zero_grad`, `backward`, `step`."
+                "When the optimizer made its step, every gradient was 0 or missing. Compute the "
+                "loss from what the model gives, and call `zero_grad`, `backward`, `step` in this "
+                "order."
             )
         case Sign.NOT_CLEARED:
             return (

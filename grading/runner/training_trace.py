@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
     from torch.utils.hooks import RemovableHandle
 
+UNCLEAR = 0.1
+"""The share of the steps from which on nothing is said of the examples, if theirs are not known."""
 ENTRIES = 256
 """Number of entries of an example above which some are left out."""
 LIMIT = 1e9
@@ -39,6 +41,7 @@ class _Run:
 
     parameters: dict[int, Tensor] = field(default_factory=dict)
     counts: Counter = field(default_factory=Counter)
+    unclear: int = 0
     distinct: set[float] = field(default_factory=set)
     probe: Tensor | None = None
     sums: list[float] = field(default_factory=list)
@@ -125,9 +128,12 @@ class TrainingTrace:
             for run, step in zip(self._runs, kept, strict=True)
         ]
         best = fits.index(max(fits))
+        run = self._runs[best]
+        if run.unclear > UNCLEAR * run.counts["steps"]:
+            run.counts["examples"], run.distinct = 0, set()
         return Training(
-            **self._runs[best].counts,
-            distinct=min(len(self._runs[best].distinct), MOST_DISTINCT),
+            **run.counts,
+            distinct=min(len(run.distinct), MOST_DISTINCT),
             held=len(ids & set().union(*(run.parameters for run in self._runs))),
             of=len(ids),
             kept=kept[best],
@@ -219,6 +225,7 @@ class TrainingTrace:
         run.counts["not_cleared"] += any(run is other for other in self._not_cleared)
         for name in ("not_finite", "copying"):
             run.counts[name] += bool(self._flags[name])
+        run.unclear += bool(self._flags["unclear"])
         if not self._flags["unclear"]:
             run.counts["examples"] = max(run.counts["examples"], self._n_examples)
             run.distinct.update(self._keys)

@@ -416,6 +416,16 @@ def validated_before_backward(seed):
     return model
 
 
+def validated_after_step(seed):
+    """The same, from the second step on."""
+    model, held_out = Tiny(), batch(50)
+    optimizer = adam(model)
+    for _ in range(STEPS):
+        step_on(model, optimizer)
+        nn.functional.cross_entropy(model(held_out[0]).flatten(0, 1), held_out[1].flatten())
+    return model
+
+
 def text_by_text(seed):
     """Without an axis of the batch: the entries are no examples."""
     model = Tiny()
@@ -457,7 +467,7 @@ def full_batches(seed):
 
 
 OTHERWISE = (two_optimizers, two_models_in_turn, thawed, in_two_phases, best_of_three)
-OTHERWISE += (validated_before_backward, text_by_text, full_batches)
+OTHERWISE += (validated_before_backward, validated_after_step, text_by_text, full_batches)
 
 
 @pytest.mark.parametrize("answer", OTHERWISE, ids=lambda answer: answer.__name__)
