@@ -196,7 +196,8 @@ def as_table(plan: Plan, lecture: Known) -> str:
     rows = []
     for step in plan.steps:
         where = " · ".join(shown(place, lecture) for place in step.places)
-        rows.append([f"{step.start}–{step.end}", f"{where}. {step.text}", step.heard])
+        stop = "" if plain(where).endswith(("?", "…", "!")) else "."
+        rows.append([f"{step.start}–{step.end}", f"{where}{stop} {step.text}", step.heard])
     cells = [[str(cell).replace("|", r"\|") for cell in row] for row in rows]
     text = table(["minutes", "what happens", "what you will hear"], cells)
     return f"{text}\n\n**When time runs short.** {plan.cut}"
