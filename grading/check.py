@@ -9,6 +9,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from grading.feedback import messages
+from grading.feedback.findings import BelowThreshold
 from grading.feedback.judge import baseline_of, grade
 from grading.feedback.verdict import Verdict
 from grading.repair.search import Place, locate
@@ -61,7 +62,7 @@ def check(name: str, answer: object = MISSING, *, debug: bool = False) -> None:
     place = _place(task, answer, verdict, looking)
     print(messages.points(task, verdict))
     named = verdict.diagnosis is not None or verdict.two_mistakes or verdict.seen or place
-    if looking.announced and not named:
+    if looking.announced and not named and not _speaks_for_itself(verdict):
         print(messages.not_found())
     print(verdict.message)
     if place:
@@ -74,6 +75,14 @@ def check(name: str, answer: object = MISSING, *, debug: bool = False) -> None:
         print(where)
     if debug and verdict.status in ERRORS:
         call(task, answer, baseline_of(task, PUBLIC_SEED).cases[verdict.case])
+
+
+def _speaks_for_itself(verdict: Verdict) -> bool:
+    """Whether the finding is the cause: an undefined name, a refusal, or why a score is 0."""
+    found, outcome = verdict.finding, verdict.outcome
+    told = isinstance(found, BelowThreshold) and found.score == 0 and bool(found.diagnostic)
+    undefined = outcome is not None and bool(outcome.undefined)
+    return told or undefined or verdict.status is Status.REFUSED
 
 
 def _place(

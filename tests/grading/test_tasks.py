@@ -805,6 +805,8 @@ def test_check_says_that_it_looks_for_the_cause(capsys, monkeypatch):
         assert out.count(line) == said
         assert out.replace(line, "").startswith("✗ doubled")
         assert out.count(none) == said
+        check("doubled", lambda x: nowhere)  # noqa: F821
+        assert none not in capsys.readouterr().out
         check("doubled", lambda x, kind=task.kind: 0.95 if kind == "train" else 2 * x)
         out = capsys.readouterr().out
         assert line not in out and none not in out
