@@ -200,7 +200,7 @@ def _instead(source: Source, node: ast.AST) -> Iterator[str]:
             yield from _calls(source, node)
         case ast.Attribute(value, name, ast.Load()):
             if name in ("T", "mT"):
-                yield of(value)
+                yield from (of(value), f"{of(value)}.{'mT' if name == 'T' else 'T'}")
             if isinstance(value, ast.Name) and name in source.attributes:
                 yield from (f"{of(value)}.{other}" for other in source.attributes)
         case ast.Subscript(value, index, ast.Load()):

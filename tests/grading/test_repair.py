@@ -47,6 +47,7 @@ SLIPS = {
     "split_heads": ("transpose(1, 2)", "transpose(2, 3)"),
     "batch_mask": (".tril()", ".triu()"),
     "nucleus": ("dim=-1", "dim=0"),
+    "MultiHead": ("k.transpose(-2, -1)", "k.T"),
 }
 """A slip in the model answers of several tasks."""
 
