@@ -199,6 +199,15 @@ class ByNumber(InParts):
         return math.sqrt(self.n_heads)
 
 
+@task.mistake(
+    "The scores are divided by the square root of the number of words. Divide by √d_k, the width "
+    "of one head: the last axis of `q`."
+)
+class ByWords(InParts):
+    def _divisor(self, q):
+        return math.sqrt(q.shape[-2])
+
+
 @task.mistake(NOT_SCALED)
 class NotDivided(InParts):
     def _divisor(self, q):
@@ -523,10 +532,10 @@ def cases(seed):
         )
     ]
     for (batch, T_q, T_k), widths in (
-        ((2, 3, 3), (10, 2, 3, 4, 5)),
-        ((3, 4, 6), (7, 3, 2, 5, 8)),
-        ((2, 5, 3), (5, 4, 3, 2, 6)),
-    ):
+        ((2, 7, 7), (10, 2, 3, 4, 5)),
+        ((3, 8, 9), (7, 3, 2, 5, 8)),
+        ((2, 6, 7), (5, 4, 3, 2, 6)),
+    ):  # no divisor that is known has the size of another
         d_model, n, d_k, d_v, d_out = widths
         shapes = {"W_query": (n * d_k, d_model), "W_key": (n * d_k, d_model)}
         shapes |= {"W_value": (n * d_v, d_model), "W_out": (d_out, n * d_v)}

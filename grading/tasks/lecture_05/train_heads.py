@@ -126,7 +126,8 @@ def harness(answer, seed, tokens, targets):
     if found is None:
         return None
     if not isinstance(found, tuple | list) or len(found) != 2:
-        raise ValueError("expected the model and the list of roles, in this order")
+        came = "the model alone" if isinstance(found, torch.nn.Module) else type(found).__name__
+        raise ValueError(f"train_heads returns {came}; expected the model, then the list of roles")
     model, roles = found
     n = model.heads.n_heads
     weight = model.heads.W_out.weight
@@ -182,7 +183,7 @@ def what_was_measured(args, value):
     names = zip(QUESTIONS, value["each"], strict=True)
     said = "Right answers: " + ", ".join(f"“{name}” {share:.2f}" for name, share in names) + "."
     if max(value["each"]) < 0.8:
-        said += " No question is answered well yet: for how many steps was it trained?"
+        said += " No question is answered well yet."
     head = _wrong_head(value)
     if head == -1:
         came = f"{len(value['falls'])} heads, and {len(value['roles'])} roles"
