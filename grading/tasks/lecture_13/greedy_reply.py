@@ -100,10 +100,19 @@ task.edit(
     'return prompt + reply, "length"',
 )
 task.edit(
-    "The model gets the reply without its prompt, or the prompt again and again. It must read "
-    "both.",
+    "The model gets the prompt again and again. It must read the prompt and the whole reply.",
     "prompt + reply)",
     "prompt)",
+)
+task.edit(
+    "The model gets the reply without its prompt. It must read both.",
+    "prompt + reply)",
+    "reply)",
+)
+task.edit(
+    "The reply goes on until both limits are reached. The first one ends it: `and`, not `or`.",
+    " and len(prompt)",
+    " or len(prompt)",
 )
 task.edit(
     'The reasons are exchanged: an end token is "stop", a limit is "length".',
@@ -150,6 +159,21 @@ def adds_then_checks(next_logits, prompt, ends, context, most):
     return reply, "length"
 
 
+@task.mistake(
+    "Both limits are checked only after a token was added. If the prompt alone fills the context, "
+    "the text is longer than that by then, so `==` never holds: check before you add."
+)
+def adds_then_asks_if_equal(next_logits, prompt, ends, context, most):
+    reply = []
+    while True:
+        newest = int(next_logits(torch.tensor(prompt + reply)).argmax())
+        if newest in ends:
+            return reply, "stop"
+        reply.append(newest)
+        if len(reply) == most or len(prompt) + len(reply) == context:
+            return reply, "length"
+
+
 task.edit(
     "`next_logits` was given a list, but a model reads a tensor of tokens, (T,): "
     "`torch.tensor(prompt + reply)`.",
@@ -180,6 +204,8 @@ def harness(answer, table, prompt, ends, context, most):
             raise ValueError(f"next_logits got a {type(tokens).__name__}, not a tensor (T,)")
         if tokens.dim() != 1:
             raise ValueError(f"next_logits got the shape {tuple(tokens.shape)}, not (T,)")
+        if not len(tokens):
+            raise ValueError("next_logits got no token; it reads the prompt and the reply so far")
         before = tokens[-2] if len(tokens) > 1 else 0
         return table[int(before), int(tokens[-1])] + 0.01 * table[0, int(tokens[0])]
 

@@ -61,6 +61,18 @@ task.edit(
     "mean_square = (x * x)",
     "x = x - x.mean(dim=-1, keepdim=True)\n    mean_square = (x * x)",
 )
+task.edit(
+    "The mean was subtracted, as in layer norm, and the variance computed by `var`. RMSNorm "
+    "subtracts nothing, and takes the mean of the squares.",
+    "mean_square = (x * x).mean(",
+    "x = x - x.mean(dim=-1, keepdim=True)\n    mean_square = x.var(",
+)
+task.edit(
+    "The vectors were divided by their standard deviation, which is measured from their mean. "
+    "RMSNorm divides by the root of the mean of the squares themselves.",
+    "(x * x).mean(",
+    "x.var(",
+)
 task.edit("`eps` is missing. Add it to the mean square.", "mean_square + eps", "mean_square")
 task.edit(
     "One mean square was computed over all layers and texts. Each vector has its own.",
