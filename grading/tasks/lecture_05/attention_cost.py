@@ -14,7 +14,7 @@ task = TaskFile(
     extra=True,
     section="What heads cost",
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
-    results=("the parameters", "the FLOPs", "the numbers in the weights"),
+    results=("the parameters", "the FLOPs", "the number of attention weights"),
     hints=(
         "Write down the six products with their shapes: four with a matrix of parameters, the "
         "scores, and the weighted sum.",
@@ -26,7 +26,7 @@ task = TaskFile(
 
 # %% the cell
 def attention_cost(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
-    """Parameters, FLOPs, and numbers in the weights."""
+    """Parameters, FLOPs, and the number of attention weights."""
     # BEGIN SOLUTION
     keys, values = n_heads * d_k, n_heads * d_v  # the widths of all heads together
     parameters = 2 * d_model * keys + 2 * d_model * values

@@ -149,8 +149,8 @@ class AlongTheWords(LayerNorm):
 
 
 @task.mistake(
-    "The axis of a word is counted from the front, so it works for one number "
-    "of axes only. Count from the end."
+    "The axis of a word is counted from the front, so the code works for only one number "
+    "of axes. Count from the end."
 )
 class AxisTwo(LayerNorm):
     def forward(self, x):

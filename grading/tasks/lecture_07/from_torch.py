@@ -236,8 +236,8 @@ task.mistake(
 task.mistake("Keys and values are swapped.", _put(("W_query", "W_value", "W_key")))
 task.mistake("Queries and values are swapped.", _put(("W_value", "W_key", "W_query")))
 task.mistake(
-    "The rows of `in_proj` were distributed in turn. The three matrices are stacked, each as a "
-    "whole.",
+    "The rows of `in_proj` were dealt out in turn to queries, keys and values. The three "
+    "matrices are stacked, each as a whole.",
     _changed(_dealt_out),
 )
 task.mistake(

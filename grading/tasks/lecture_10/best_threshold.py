@@ -82,7 +82,7 @@ task.edit(
     "torch.ones_like(has_answer), span_right",
 )
 task.edit(
-    "Among equals a threshold that is tried later wins. Let only a *better* one replace the best "
+    "Of equally good thresholds the last one tried wins. Let only a *better* one replace the best "
     "so far, and try the smallest first.",
     ".item() > best",
     ".item() >= best",

@@ -23,27 +23,27 @@ exact_match_by_hand = [1, 0.8, 0, 0.5, 0.575]
 # %%
 
 task.mistake(
-    "The article counts here. Exact match and F1 both leave out *a*, *an* and *the*.",
+    "The article counts as a word here. Exact match and F1 both leave out *a*, *an* and *the*.",
     [0, 0.8, 0, 0.5, 0.575],
 )
 task.mistake(
-    "The second is its precision. F1 is the harmonic mean of precision and recall.",
+    "Your second number is the precision. F1 is the harmonic mean of precision and recall.",
     [1, 2 / 3, 0, 0.5, 0.541667],
 )
 task.mistake(
-    "The second is its precision. F1 is the harmonic mean of precision and recall.",
+    "Your second number is the precision. F1 is the harmonic mean of precision and recall.",
     [1, 0.667, 0, 0.5, 0.542],
 )
 task.mistake(
-    "The second is its recall. F1 is the harmonic mean of precision and recall.",
+    "Your second number is the recall. F1 is the harmonic mean of precision and recall.",
     [1, 1, 0, 0.5, 0.625],
 )
 task.mistake(
-    "The second is the plain mean of precision and recall. F1 is the harmonic one.",
+    "Your second number is the arithmetic mean of precision and recall. F1 is the harmonic mean.",
     [1, 5 / 6, 0, 0.5, 0.583333],
 )
 task.mistake(
-    "The second is the plain mean of precision and recall. F1 is the harmonic one.",
+    "Your second number is the arithmetic mean of precision and recall. F1 is the harmonic mean.",
     [1, 0.833, 0, 0.5, 0.583],
 )
 task.mistake(
@@ -51,19 +51,19 @@ task.mistake(
     [1, 0.8, 1, 0.5, 0.825],
 )
 task.mistake(
-    "The fourth is exact match. Half of the words agree, so F1 is more than that.",
+    "Your fourth number is the exact match. Half of the words agree, so F1 is more than that.",
     [1, 0.8, 0, 0, 0.45],
 )
-task.mistake("The last one is the sum. You need the mean over the four.", [1, 0.8, 0, 0.5, 2.3])
+task.mistake("Your last number is the sum. You need the mean of the four.", [1, 0.8, 0, 0.5, 2.3])
 task.mistake(
-    "The last one leaves out the question without an answer. It counts like every other.",
+    "Your last number leaves out the question without an answer, which counts like every other.",
     [1, 0.8, 0, 0.5, 0.766667],
 )
 task.mistake(
-    "The last one leaves out the question without an answer. It counts like every other.",
+    "Your last number leaves out the question without an answer, which counts like every other.",
     [1, 0.8, 0, 0.5, 0.767],
 )
 task.mistake(
-    "The last one is the mean exact match. You need the mean F1.",
+    "Your last number is the mean exact match. You need the mean F1.",
     [1, 0.8, 0, 0.5, 0.25],
 )

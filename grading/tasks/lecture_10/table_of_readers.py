@@ -180,14 +180,14 @@ def _good(place):
 
 
 task.mistake(
-    "Of the rates that count as equal you take the smallest. Take the one in the middle.",
+    "You take the smallest of the tied rates. Take the one in the middle.",
     _good(lambda n: 0),
 )
 
 
 @task.mistake(
-    "Of two rates in the middle, `median` gives the mean, at which nothing was run. Take the "
-    "smaller of the two: `median_low`."
+    "If two rates are in the middle, `median` gives their mean, at which no model was trained. "
+    "Take the smaller of the two: `median_low`."
 )
 def mean_of_two(search, runs, equal):
     def choose(means):
@@ -197,7 +197,7 @@ def mean_of_two(search, runs, equal):
 
 
 task.mistake(
-    "Of two rates in the middle you take the larger. Take the smaller one: counted from 0, the "
+    "If two rates are in the middle, you take the larger. Take the smaller: counted from 0, the "
     "middle of four is position 1.",
     _good(lambda n: n // 2),
 )
@@ -218,7 +218,7 @@ task.mistake(
     ],
 )
 task.mistake(
-    "The best seed is reported, which reports luck. Report the mean over seeds.",
+    "You report the best seed, which is partly luck. Report the mean over seeds.",
     lambda search, runs, equal: _table(search, runs, equal, report=max),
 )
 
@@ -240,7 +240,7 @@ def validation_reported(search, runs, equal):
 
 
 @task.mistake(
-    "Of each rate only the last seed's row is left, because a dictionary keeps one value for a "
+    "Only the last seed's row of each rate is left, because a dictionary keeps one value for a "
     "key. Collect a list for each rate, and take its mean."
 )
 def last_seed(search, runs, equal):
@@ -361,8 +361,8 @@ def _hardly_any(chance):
 
 
 task.edit(
-    "Between two middle rates `median` takes their mean, and nobody ran that rate. Take the "
-    "smaller of the two (`median_low`).",
+    "If two rates are in the middle, `median` gives their mean, at which no model was trained. "
+    "Take the smaller of the two (`median_low`).",
     "rate = good[(len(good) - 1) // 2]",
     "rate = (good[(len(good) - 1) // 2] + good[len(good) // 2]) / 2",
     "table.append((name, rate, fmean(at_rate)))",

@@ -65,7 +65,7 @@ def _trained(contexts, questions, spans, steps, **how):
 
 
 @task.mistake(
-    "It is almost never right. Do you train the reader that you return, on other rows in each "
+    "It is almost never right. Do you train the model that you return, on new rows in each "
     "step, with contexts, questions and spans of the same rows?"
 )
 def untrained(contexts, questions, spans):
