@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 UNCLEAR = 0.1
 """The share of the steps from which on nothing is said of the examples, if theirs are not known."""
+FIRST = 5
+"""Number of steps in which every call of the model is seen; later, only the first one may be."""
 ENTRIES = 256
 """Number of entries of an example above which some are left out."""
 LIMIT = 1e9
@@ -42,6 +44,7 @@ class _Run:
     parameters: dict[int, Tensor] = field(default_factory=dict)
     counts: Counter = field(default_factory=Counter)
     unclear: int = 0
+    unclear_first: int = 0
     distinct: set[float] = field(default_factory=set)
     probe: Tensor | None = None
     sums: list[float] = field(default_factory=list)
@@ -76,6 +79,7 @@ class TrainingTrace:
         self._n_examples = 0
         self._keys: list[float] = []
         self._inputs: list[Tensor] = []  # of the model
+        self._model: nn.Module | None = None  # that was called, until the loss is known
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -129,7 +133,7 @@ class TrainingTrace:
         ]
         best = fits.index(max(fits))
         run = self._runs[best]
-        if run.unclear > UNCLEAR * run.counts["steps"]:
+        if run.unclear > UNCLEAR * run.counts["steps"] or run.unclear_first > 1:
             run.counts["examples"], run.distinct = 0, set()
         return Training(
             **run.counts,
@@ -168,7 +172,11 @@ class TrainingTrace:
     def _forward(self, module: nn.Module, inputs: tuple) -> None:
         torch = torch_if_there()
         if module.training and torch.is_grad_enabled():  # else it is an evaluation
-            self._let_pass()
+            if self._latest and self._latest.counts["steps"] >= FIRST:
+                self._let_pass()
+            if self._model not in (None, module):  # a part of it, or a loss
+                return
+            self._model = module
             flat = [y for x in inputs for y in (x if isinstance(x, tuple | list) else [x])]
             self._flags["unclear"] |= bool(self._inputs)  # of two calls, which gives the loss?
             self._inputs = [x for x in flat if isinstance(x, torch.Tensor) and x.dim() > 1]
@@ -176,6 +184,7 @@ class TrainingTrace:
     @_safely
     def _cross_entropy(self, logits: Tensor, target: Tensor, *_: object, **how: object) -> None:
         self._catch()
+        self._model = None
         if self._latest and self._latest.counts["copying"] < self._latest.counts["steps"]:
             return
         asked = target.flatten() != how.get("ignore_index", -100)
@@ -195,7 +204,7 @@ class TrainingTrace:
             self._n_examples += len(self._inputs[0])
             if not (self._latest and len(self._latest.distinct) >= MOST_DISTINCT):
                 self._keys += _keys(self._inputs)
-        self._inputs = []
+        self._inputs, self._model = [], None
         self._catch()
         if tensors.numel() == 1:  # a loss; of several, an AttributeError
             flags["not_finite"] |= not math.isfinite(tensors.item())
@@ -226,6 +235,7 @@ class TrainingTrace:
         for name in ("not_finite", "copying"):
             run.counts[name] += bool(self._flags[name])
         run.unclear += bool(self._flags["unclear"])
+        run.unclear_first += bool(self._flags["unclear"]) and run.counts["steps"] <= FIRST
         if not self._flags["unclear"]:
             run.counts["examples"] = max(run.counts["examples"], self._n_examples)
             run.distinct.update(self._keys)
