@@ -79,6 +79,11 @@ def bias_of_inputs(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     return 2 * d_model * n_heads * (d_k + d_v) + bias * (3 * d_model + n_heads * d_v)
 
 
+def four_wide_biases(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: d_model numbers for each bias."""
+    return 2 * d_model * n_heads * (d_k + d_v) + bias * 4 * d_model
+
+
 def without_bias(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     """Wrong: never a bias."""
     return attention_cost(d_model, n_heads, d_k, d_v, T_q, T_k, False)[0]
@@ -257,6 +262,11 @@ def which_part(args, result):
 
 task.mistake("`W_out` has parameters, too: n_heads · d_v inputs.", _changed(0, no_output))
 task.mistake("A bias has a number for each *output* of its matrix.", _changed(0, bias_of_inputs))
+task.mistake(
+    "The four biases were given d_model numbers each. A bias has a number for each output of its "
+    "matrix, and that is d_model for `W_out` alone.",
+    _changed(0, four_wide_biases),
+)
 task.mistake("With `bias` all four matrices have one.", _changed(0, without_bias))
 task.mistake("The biases were counted, though `bias` is False.", _changed(0, always_bias))
 task.mistake(
