@@ -11,8 +11,8 @@ task = TaskFile(
     outcome="write one head as a module, check it against others, and read what a trained "
     "one has learned",
     hints=(
-        "What does the head get to know about the word *and*? Print `chef_vectors()` next to "
-        "`CHEF_TOKENS`.",
+        "What information about the word *and* does the head receive? Print `chef_vectors()` "
+        "next to `CHEF_TOKENS`.",
         "Which single change would give *meal* exactly what *and* has now?",
     ),
 )

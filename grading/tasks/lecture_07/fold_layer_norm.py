@@ -21,8 +21,9 @@ task = TaskFile(
         "Layer norm subtracts the mean of each word. So nothing that reads the residual stream "
         "through a norm would notice if the residual stream had mean 0 from the start. The "
         "residual stream is a sum: which modules write its terms?",
-        "`weight.mean(dim=0)` of the matrix of an `nn.Linear` is the mean of its outputs, one "
-        "number for each input.",
+        "`weight.mean(dim=0)` of the matrix of an `nn.Linear` averages over its outputs: one "
+        "number for each input. Its product with an input is the mean of the outputs, without the "
+        "bias.",
     ),
 )
 

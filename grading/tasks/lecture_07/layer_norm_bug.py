@@ -16,8 +16,8 @@ task = TaskFile(
         "Take the word (3, 7) and eps = 5, and compute the result by the equation of layer norm. "
         "Then print each line of the code.",
         "`std` has an argument `correction`. The lecture says what its default is.",
-        "The equation has a fraction and a square root. Which of the two does eps belong to, and "
-        "what is outside of both?",
+        "The equation has a fraction and a square root. Is eps under the root or added to it? And "
+        "what stands outside the fraction?",
     ),
 )
 

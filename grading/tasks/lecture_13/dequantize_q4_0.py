@@ -15,7 +15,7 @@ task = TaskFile(
     hints=(
         "A byte holds two numbers: `byte & 15` keeps its low four bits, `byte >> 4` moves the "
         "high four down.",
-        "`x.view(torch.float16)` reads each two neighbouring bytes of a row as one number.",
+        "`x.view(torch.float16)` reads each pair of neighbouring bytes of a row as one number.",
         "Bytes cannot be negative. Convert the numbers to float before you subtract.",
     ),
 )
