@@ -547,7 +547,8 @@ def test_the_first_page_says_what_the_course_takes(page):
     build = int(re.search(r"about (\d+) hours", cards[-1])[1])
     needs = page_soup("index").select(".landing ul.need li")
     wanted = (
-        f"About {reading + tasks + build} hours: {reading} for {len(lectures)} lectures, {tasks}"
+        f"About {reading + tasks + build} hours: "
+        f"{reading} for the {len(lectures)} lectures, {tasks}"
     )
     assert len(needs) == 3 and needs[-1].text.startswith(wanted)
     page.set_viewport_size({"width": 1280, "height": 720})
