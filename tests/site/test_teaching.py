@@ -189,6 +189,7 @@ def test_a_session_plan_fits_its_lecture(number, text):
     assert {"heading", "vote", "explorable"} <= shown
     assert "task" in shown or not lecture.tasks
     assert sum(place.kind == "vote" for step in plan.steps for place in step.places) >= 4
+    assert not re.search(r"[?…!]\*?\. ", sessions.as_table(plan, lecture))  # one stop is enough
 
 
 MASKS = """0–45 The causal mask; vote "What will the three rows"
