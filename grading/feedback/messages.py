@@ -336,6 +336,11 @@ def training(task: Task, fact: Seen) -> str:
                 "The targets were the tokens that the model reads at the same positions, so it "
                 "learns to repeat its input. Shift one of them: the target is the *next* token."
             )
+        case Sign.SKIPPING:
+            return (
+                "The targets were the tokens two positions after those that the model reads, so it "
+                "learns to leave one out. Inputs and targets are shifted twice: shift them once."
+            )
         case Sign.EARLY_WEIGHTS if seen.kept == 0:
             return "The model came back with its weights from before the training."
         case Sign.EARLY_WEIGHTS:

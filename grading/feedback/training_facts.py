@@ -37,6 +37,7 @@ class Sign(Enum):
     NOT_CLEARED = auto()
     FEW_EXAMPLES = auto()
     COPYING = auto()
+    SKIPPING = auto()
     EARLY_WEIGHTS = auto()
     NEW_OPTIMIZERS = auto()
     PARTLY_TRAINED = auto()
@@ -76,6 +77,7 @@ def signs(seen: Training, enough: Enough) -> Iterator[Sign]:
         Sign.NOT_CLEARED: steps > 1 and seen.not_cleared >= MOSTLY * (steps - 1),
         Sign.FEW_EXAMPLES: steps >= OFTEN and 0 < seen.distinct <= FEW * batch,
         Sign.COPYING: seen.copying >= most,
+        Sign.SKIPPING: seen.skipping >= most,
         Sign.EARLY_WEIGHTS: 0 <= seen.kept <= steps / 2,
         Sign.NEW_OPTIMIZERS: bool(seen.adam) and steps > 1 and seen.new_optimizers >= most,
         Sign.PARTLY_TRAINED: 0 < seen.held < seen.of,

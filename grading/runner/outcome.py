@@ -104,6 +104,7 @@ class Training:
         no_gradient: steps in which every gradient was 0 or missing.
         not_finite: steps whose loss was NaN or infinite.
         copying: steps whose targets were the tokens of the input at the same positions.
+        skipping: steps whose targets were the tokens of the input two positions later.
         new_optimizers: steps of an optimizer that remembered nothing of an earlier step.
         adam: whether the optimizer was a kind of Adam.
         peak, decay: the largest learning rate and weight decay.
@@ -118,6 +119,7 @@ class Training:
     no_gradient: int = 0
     not_finite: int = 0
     copying: int = 0
+    skipping: int = 0
     new_optimizers: int = 0
     adam: int = 0
     peak: float = 0.0

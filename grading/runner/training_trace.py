@@ -28,6 +28,8 @@ UNCLEAR = 0.1
 """The share of the steps from which on nothing is said of the examples, if theirs are not known."""
 FIRST = 5
 """Number of steps in which every call of the model is seen; later, only the first one may be."""
+AHEAD = 2
+"""By how many positions targets are shifted that are shifted once too often."""
 ENTRIES = 256
 """Number of entries of an example above which some are left out."""
 LIMIT = 1e9
@@ -185,13 +187,15 @@ class TrainingTrace:
     def _cross_entropy(self, logits: Tensor, target: Tensor, *_: object, **how: object) -> None:
         self._catch()
         self._model = None
-        if self._latest and self._latest.counts["copying"] < self._latest.counts["steps"]:
+        seen = self._latest.counts if self._latest else Counter()
+        if max(seen["copying"], seen["skipping"]) < seen["steps"]:
             return
-        asked = target.flatten() != how.get("ignore_index", -100)
         for x in self._inputs:
-            if x.shape[1:].numel() > 1 and x.numel() == target.numel() and asked.any():
-                same = x.flatten() == target.flatten()
-                self._flags["copying"] |= bool(same[asked].all())
+            if x.shape[1:].numel() > 1 and x.numel() == target.numel():
+                wanted = target.reshape(x.shape)
+                asked = wanted != how.get("ignore_index", -100)
+                self._flags["copying"] |= bool(asked.any() and (x == wanted)[asked].all())
+                self._flags["skipping"] |= _are_later(wanted, x, asked)
 
     @_safely
     def _backward(self, tensors: object, *_: object, **__: object) -> None:
@@ -232,7 +236,7 @@ class TrainingTrace:
         run = self._latest
         run.counts["steps"] += 1
         run.counts["not_cleared"] += any(run is other for other in self._not_cleared)
-        for name in ("not_finite", "copying"):
+        for name in ("not_finite", "copying", "skipping"):
             run.counts[name] += bool(self._flags[name])
         run.unclear += bool(self._flags["unclear"])
         run.unclear_first += bool(self._flags["unclear"]) and run.counts["steps"] <= FIRST
@@ -253,6 +257,21 @@ def _after(observe: Callable[..., None], function: Callable) -> Callable:
         return function(*args, **kwargs)
 
     return call
+
+
+def _are_later(wanted: Tensor, x: Tensor, asked: Tensor) -> bool:
+    """Whether targets are the tokens two positions later, and not the next ones; all (batch, T).
+
+    Padding, which has the id 0, says nothing.
+    """
+    if x.dim() != 2 or x.shape[1] <= AHEAD:
+        return False
+    fits = {}
+    for ahead in (1, AHEAD):
+        later, told = x[:, ahead:], asked[:, :-ahead] & (x[:, ahead:] != 0)
+        same = (later == wanted[:, :-ahead])[told]
+        fits[ahead] = len(same) >= len(x) and bool(same.all())
+    return fits[AHEAD] and not fits[1]
 
 
 def _has_gradient(parameter: Tensor) -> bool:

@@ -97,6 +97,11 @@ def same_batch():
     return lambda: first
 
 
+def two_later():
+    tokens = torch.randint(1, 5, (BATCH, 14))
+    return tokens[:, :-2], tokens[:, 2:]
+
+
 def same_texts():
     texts = batch(BATCH)[0]
 
@@ -177,6 +182,7 @@ FAULTS = {
     Sign.NOT_CLEARED: answer(clear=False),
     Sign.FEW_EXAMPLES: lambda seed: loop(Tiny(), draw=same_batch()),
     Sign.COPYING: answer(shift=False),
+    Sign.SKIPPING: lambda seed: loop(Tiny(), draw=two_later),
     Sign.EARLY_WEIGHTS: early,
     Sign.NEW_OPTIMIZERS: answer(new=True),
     Sign.PARTLY_TRAINED: last_layer_only,
@@ -237,6 +243,16 @@ def with_everything_unusual_but_right(seed):
     return best
 
 
+def next_tokens(seed):
+    """Texts in which the next token but one is often the next one, too."""
+
+    def draw():
+        tokens = torch.randint(1, 4, (BATCH, 9))
+        return tokens[:, :-1], tokens[:, 1:]
+
+    return loop(Tiny(), draw=draw)
+
+
 def with_evaluations(seed):
     """Looks at the same held-out examples before each step, in evaluation mode."""
     model, held_out = Tiny(), batch(50)[0]
@@ -255,6 +271,7 @@ RIGHT = {
     "zeros": answer(set_to_none=False),
     "by the helper": by_helper,
     "evaluated": with_evaluations,
+    "on next tokens": next_tokens,
     "unusual": with_everything_unusual_but_right,
 }
 
