@@ -645,6 +645,14 @@ task.mistake(
 )
 
 
+task.edit(
+    "The first position of a piece was taken from the first layer's cache. When the deeper layers "
+    "ask, it holds the new words already: ask each layer's own cache, or once before the loop.",
+    "start = self.kept[layer].shape[2]",
+    "start = self.kept[0].shape[2]",
+)
+
+
 @task.harness
 def harness(answer, sizes, places, seed, text, steps):
     """Readers of one model read pieces of a text, and fork; all logits, and what was projected."""

@@ -239,6 +239,14 @@ class Probabilities(TiedModel):
         return super().forward(tokens).softmax(dim=-1)
 
 
+task.edit(
+    "The table is tied. But the logits are divided by √d_model, as in another model (T5). Here "
+    "they are plain dot products.",
+    "return self.lm_head(self.stack(x))",
+    "return self.lm_head(self.stack(x)) / math.sqrt(self.embedding.embedding_dim)",
+)
+
+
 @task.harness
 def harness(answer, table, tokens):
     """Put a table into the embedding; logits before and after a step of training, and the size."""

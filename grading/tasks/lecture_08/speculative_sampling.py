@@ -225,6 +225,14 @@ task.mistake(
 )
 
 
+task.edit(
+    "The rule for p = q was applied to single words. It is about rows: where p equals q "
+    "everywhere, nothing is missing.",
+    "torch.where(rest > 1e-12, missing / rest.clamp(min=1e-12), p)",
+    "torch.where(p == q, p, missing / rest.clamp(min=1e-12))",
+)
+
+
 @task.cases
 def cases(seed):
     """The example; words never proposed; equal models; then batches."""

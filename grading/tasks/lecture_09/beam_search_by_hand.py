@@ -66,3 +66,7 @@ task.mistake(
     "The fourth divides the probability by 2. Divide the logarithm, which gives a square root.",
     [0.2, 0.36, 2, 0.18],
 )
+task.mistake(
+    "The first leaves out the first word. Multiply along the whole sentence.",
+    [0.4, 0.36, 2, 0.6],
+)

@@ -145,6 +145,20 @@ task.edit(
 )
 
 
+task.edit(
+    "The source's mask stands where the decoder takes its own mask. The mask of the memory comes "
+    "after that: `decoder(y, memory, None, is_word, causal=True)`.",
+    "y, memory, None, is_word, causal=True",
+    "y, memory, is_word, causal=True",
+)
+task.edit(
+    "The positions were added to the memory. The encoder's words have theirs already; the target's "
+    "words lack them.",
+    'y = parts["positions"].embed(y)',
+    'memory = parts["positions"].embed(memory)',
+)
+
+
 @task.harness
 def harness(answer, sizes, seed, source, begun):
     """The answer with parts of these sizes and random numbers."""

@@ -103,6 +103,13 @@ task.mistake(
 )
 
 
+task.edit(
+    "A word that the question repeats is not marked. It counts if it occurs once *or more often*.",
+    "same.any(dim=-1)",
+    "(same.sum(dim=-1) == 1)",
+)
+
+
 @task.cases
 def cases(seed):
     """A pair by hand; padding on one side, on both, on none; equal and different lengths."""

@@ -161,6 +161,19 @@ task.mistake(
 )
 
 
+task.edit(
+    "`reshape` and `view` do not exchange axes: they mix the two numbers of a word with those of "
+    "other words. Transpose the last two axes.",
+    "logits.mT.masked_fill",
+    "logits.reshape(len(logits), 2, -1).masked_fill",
+)
+task.edit(
+    "What the context found in the question is not used: add it to the context's own vectors.",
+    "(context + found) @ W",
+    "context @ W",
+)
+
+
 @task.cases
 def cases(seed):
     """A context of three words and one of padding; then other sizes, T_q = T_c among them."""

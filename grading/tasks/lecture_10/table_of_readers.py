@@ -370,6 +370,30 @@ task.edit(
 )
 
 
+task.edit(
+    "The rates that count as equal were put in the order of their results before the one in the "
+    "middle was taken. The middle rate is meant: sort them by rate.",
+    "rate = good[(len(good) - 1) // 2]",
+    "rate = sorted(good, key=means.get)[(len(good) - 1) // 2]",
+)
+task.edit(
+    "The rates that count as equal were put in the order of their results, the best first, before "
+    "the one in the middle was taken. The middle rate is meant: sort them by rate.",
+    "rate = good[(len(good) - 1) // 2]",
+    "rate = sorted(good, key=means.get, reverse=True)[(len(good) - 1) // 2]",
+)
+
+
+task.edit(
+    "The lines are in the order of the validation results. Put them in the order of the mean test "
+    "results that they show.",
+    "table.append((name, rate, fmean(at_rate)))",
+    "table.append((name, rate, fmean(at_rate), means[rate]))",
+    "return sorted(table, key=lambda line: -line[2])",
+    "return [line[:3] for line in sorted(table, key=lambda line: -line[3])]",
+)
+
+
 @task.cases
 def cases(seed):
     """Three readers on paper; then drawn ones, in which each hurried choice gives another order."""

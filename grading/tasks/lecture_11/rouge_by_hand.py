@@ -58,3 +58,13 @@ task.mistake(
     "fraction of the summary. F1 also uses the fraction of the reference.",
     [6 / 8, 6 / 6, 6 / 7, 2 / 6, 2 / 8, 4 / 6],
 )
+task.mistake(
+    "The first four are right. For the recall of the second summary you counted each word that "
+    "occurs in the reference. A word counts at most as often as the reference has it.",
+    [6 / 8, 6 / 6, 6 / 7, 2 / 6, 6 / 8, 4 / 7],
+)
+task.mistake(
+    "The first three are right. The precision and the recall of the second summary are the other "
+    "way around.",
+    [6 / 8, 6 / 6, 6 / 7, 2 / 8, 2 / 6, 4 / 7],
+)

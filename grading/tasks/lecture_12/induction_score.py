@@ -109,6 +109,13 @@ def without_last(weights, n):
     return weights[:, at, at - n + 1].mean(dim=1)
 
 
+task.edit(
+    "This is the largest weight. Take the mean over the words of the second copy.",
+    ".mean(dim=-1)",
+    ".amax(dim=-1)",
+)
+
+
 @task.cases
 def cases(seed):
     """Two heads; then more, and longer segments."""

@@ -62,3 +62,20 @@ task.mistake(
     "which has two.",
     [10_240, 12_288, 256, 102_400, 16_384],
 )
+task.mistake(
+    "The last one counts one layer. Each layer has a cache of its own.",
+    [10_240, 12_288, 256, 102_400, 1_024],
+)
+task.mistake(
+    "The third and the fourth count one layer. Each layer has a cache of its own.",
+    [10_240, 12_288, 64, 25_600, 4_096],
+)
+task.mistake(
+    "The last one leaves out keys or values, or counts one byte for a number. Both are stored, and "
+    "each number takes two bytes.",
+    [10_240, 12_288, 256, 102_400, 2_048],
+)
+task.mistake(
+    "The fourth is the cache of one word. How many words are there?",
+    [10_240, 12_288, 256, 1_024, 4_096],
+)

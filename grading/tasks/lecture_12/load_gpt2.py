@@ -153,6 +153,18 @@ def norms_mended(theirs, n_layers):
     return _turned(_keys_for_values(load_gpt2(theirs, n_layers)), square)
 
 
+@task.mistake(
+    "`c_attn` was reshaped to (3d, d), which cuts the same sequence of numbers into other rows. "
+    "Transpose it."
+)
+def reshaped_for_transposed(theirs, n_layers):
+    d, mixed = len(theirs["ln_f.weight"]), dict(theirs)
+    for layer in range(n_layers):
+        name = f"h.{layer}.attn.c_attn.weight"
+        mixed[name] = theirs[name].reshape(3 * d, d).T
+    return load_gpt2(mixed, n_layers)
+
+
 @task.harness
 def harness(answer, sizes, theirs, tokens):
     """Give a model of the course what the answer returns, and run it."""

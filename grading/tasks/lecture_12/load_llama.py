@@ -262,6 +262,22 @@ task.edit(
 )
 
 
+task.edit(
+    "Both residual connections add the output of the *norm*: the name x was used again for it. Add "
+    "the residual stream itself.",
+    'x = x + joined @ get("self_attn.o_proj").T',
+    'x = h + joined @ get("self_attn.o_proj").T',
+    "x = x + gated_feed_forward(",
+    "x = h + gated_feed_forward(",
+)
+task.edit(
+    "The residual connection around the feed-forward network adds the output of the *norm*. Add "
+    "the residual stream itself.",
+    "x = x + gated_feed_forward(",
+    "x = h + gated_feed_forward(",
+)
+
+
 @task.harness
 def harness(answer, weights, config, tokens):
     """The logits, and what the model writes when it takes the likeliest word five times."""

@@ -112,6 +112,13 @@ def length_one(x, weight, eps):
     return torch.nn.functional.normalize(x, dim=-1) * weight
 
 
+task.edit(
+    "eps is a lower limit of the mean square here. Add it.",
+    "mean_square + eps",
+    "mean_square.clamp(min=eps)",
+)
+
+
 @task.cases
 def cases(seed):
     """Two vectors to check by hand; then random ones, also in a batch."""

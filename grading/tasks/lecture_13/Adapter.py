@@ -168,6 +168,23 @@ task.edit(
 )
 
 
+task.edit(
+    "The update is scaled by alpha / √rank. Here the divisor is the rank itself.",
+    "self.scale = alpha / rank",
+    "self.scale = alpha / rank**0.5",
+)
+task.edit(
+    "The scale is inverted: it is alpha / rank.",
+    "self.scale = alpha / rank",
+    "self.scale = rank / alpha",
+)
+task.edit(
+    "The update is multiplied by alpha and by the rank. Divide by the rank.",
+    "self.scale = alpha / rank",
+    "self.scale = alpha * rank",
+)
+
+
 @task.harness
 def harness(answer, weight, bias, A, B, alpha, x):
     """A fresh adapter, what it trains, and what it computes with given A and B."""

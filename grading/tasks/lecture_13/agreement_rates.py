@@ -169,6 +169,25 @@ def above_one_half(logits, lengths, plural, opposing, pairs):
     return torch.stack([right[g].double().mean(dim=0) for g in (~opposing, opposing)], dim=1)
 
 
+task.edit(
+    "The control is the rate over all sentences. It is that over the sentences whose other nouns "
+    "have the subject's number.",
+    "(~opposing, opposing)",
+    "(torch.ones_like(opposing), opposing)",
+)
+task.edit(
+    "The sentences were grouped by the number of their subject. Group them by `opposing`.",
+    "(~opposing, opposing)",
+    "(~plural, plural)",
+)
+task.edit(
+    "These are mean probabilities of the right verb. A rate is the proportion of sentences in "
+    "which it has the larger logit.",
+    "(margins > 0) == plural[:, None]",
+    "torch.where(plural[:, None], margins, -margins).sigmoid()",
+)
+
+
 @task.cases
 def cases(seed):
     """Four sentences to check by hand; then more, and some with padding."""

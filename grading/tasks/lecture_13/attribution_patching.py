@@ -128,6 +128,20 @@ task.edit(
 )
 
 
+task.edit(
+    "Changes and gradients were averaged over the tokens before they were multiplied. Multiply at "
+    "each token, and then add up.",
+    "(moved * gradients).sum(dim=2)",
+    "moved.mean(dim=2) * gradients.mean(dim=2)",
+)
+task.edit(
+    "Changes and gradients were summed over the tokens before they were multiplied. Multiply at "
+    "each token, and then add up.",
+    "(moved * gradients).sum(dim=2)",
+    "moved.sum(dim=2) * gradients.sum(dim=2)",
+)
+
+
 @task.cases
 def cases(seed):
     """Two heads of two numbers to check by hand; then random ones."""

@@ -165,6 +165,19 @@ task.edit(
 )
 
 
+task.edit(
+    "The layers were added up. The residual stream of a layer already holds what all layers before "
+    "it have added.",
+    "stream[:, :, -1]",
+    "stream.cumsum(dim=0)[:, :, -1]",
+)
+task.edit(
+    "The vectors of all tokens were averaged. The verb is predicted at the last token.",
+    "stream[:, :, -1]",
+    "stream.mean(dim=2)",
+)
+
+
 @task.cases
 def cases(seed):
     """Two layers and one text of two numbers to check by hand; then random ones."""

@@ -189,6 +189,26 @@ class OneHead(_With):
         super().__init__(n, d_model, n_layers, 1)
 
 
+task.edit(
+    "Only one of the two tables begins with a standard deviation of 0.3. Tokens and positions both "
+    "do.",
+    "(self.embedding, self.positions.table)",
+    "(self.embedding,)",
+)
+task.edit(
+    "The numbers of layers and heads are exchanged.",
+    "n_layers, n_heads))",
+    "n_heads, n_layers))",
+)
+
+
+task.edit(
+    "With `return_weights` the mask is missing: both branches of `forward` need `causal=True`.",
+    "self.stack(x, None, True, causal=True)",
+    "self.stack(x, None, True)",
+)
+
+
 @task.harness
 def harness(answer, n, d_model, n_layers, n_heads, tokens):
     """What the model's logits depend on, its size, and its maps."""

@@ -111,6 +111,43 @@ task.edit(
 )
 
 
+task.edit(
+    "A carry was recognized by a digit of the sum that is smaller than that of a. With a 9 in b "
+    "and a carry from the place before, the digit is the same although there is a carry.",
+    "(a // power % 10 + b // power % 10 + carry) // 10",
+    "((a + b) // power % 10 < a // power % 10).long()",
+)
+task.edit(
+    "A position carries from 10 on. Here it carries from 9 on.",
+    " + carry) // 10",
+    " + carry >= 9).long()",
+)
+task.edit(
+    "The carry is what remains after 10 was taken away, not whether it was: use `//`, not `%`.",
+    " + carry) // 10",
+    " + carry) % 10",
+)
+
+
+@task.mistake(
+    "Only whether a sum has a carry was counted, not how many it has: all of them are in row 1."
+)
+def any_carry(a, b, answers, n):
+    table = accuracy_by_carries(a, b, answers, n)
+    some = torch.zeros_like(table)
+    some[0], some[1] = table[0], table[1:].sum(dim=0)
+    return some
+
+
+@task.mistake(
+    "Rows at the end are missing if no sum has so many carries: the table goes only as far as the "
+    "largest number that occurs. There are always n + 1 rows, so `bincount` needs `minlength`."
+)
+def as_many_as_there_are(a, b, answers, n):
+    table = accuracy_by_carries(a, b, answers, n)
+    return table[: int(table[:, 1].nonzero().max()) + 1]
+
+
 @task.cases
 def cases(seed):
     """Three digits; other numbers of digits; no carries at all."""

@@ -160,6 +160,35 @@ def mean_only(trial, models, rates, search_seeds, seeds):
     return found
 
 
+task.edit(
+    "Only the first of the search seeds was used. Take the mean over all of them.",
+    "for seed in search_seeds]",
+    "for seed in search_seeds[:1]]",
+)
+task.edit(
+    "The worst single run decides. Take the mean over the search seeds.",
+    "mean = sum(tried) / len(tried)",
+    "mean = min(tried)",
+)
+task.edit(
+    "Only one of `seeds` was tested. Report a result for each.",
+    "for seed in seeds]",
+    "for seed in seeds[:1]]",
+)
+
+
+task.edit(
+    "Every rate was tested with all of `seeds`. Choose the rate first, and test only that one.",
+    "mean = sum(tried) / len(tried)",
+    "mean = sum(tried) / len(tried)\n"
+    "            at_rate = [trial(model, rate, seed)[1] for seed in seeds]",
+    "best, chosen = mean, rate",
+    "best, chosen, tests = mean, rate, at_rate",
+    "        tests = [trial(model, chosen, seed)[1] for seed in seeds]\n",
+    "",
+)
+
+
 @task.harness
 def harness(answer, models, rates, search_seeds, seeds, validation, test):
     """Trials from a table; what was chosen and reported, and how many trials were made."""

@@ -141,6 +141,43 @@ def newest_alone(model, questions, n):
     return tokens
 
 
+task.edit(
+    "Afterwards the model is always in training mode. It should be in the mode that it was in.",
+    "model.train(was_training)",
+    "model.train()",
+)
+
+
+@task.mistake(
+    "All digits come from one call, on a question that is filled up with zeros. Each digit is "
+    "predicted from those before it, so generate them one after the other."
+)
+def in_one_call(model, questions, n):
+    was_training = model.training
+    model.eval()
+    zeros = torch.zeros(len(questions), n + 1, dtype=questions.dtype)
+    with torch.no_grad():
+        logits = model(torch.cat([questions, zeros], dim=1))[:, 2 * n + 1 : -1]
+    model.train(was_training)
+    return torch.cat([questions, logits.argmax(dim=-1)], dim=1)
+
+
+@task.mistake(
+    "The text is filled up with zeros, and the logits at *its* last position were used. The next "
+    "digit is predicted at the last token that is there."
+)
+def at_the_end_of_the_zeros(model, questions, n):
+    was_training = model.training
+    model.eval()
+    zeros = torch.zeros(len(questions), n + 1, dtype=questions.dtype)
+    tokens = torch.cat([questions, zeros], dim=1)
+    with torch.no_grad():
+        for place in range(2 * n + 2, 3 * n + 3):
+            tokens[:, place] = model(tokens)[:, -1].argmax(dim=-1)
+    model.train(was_training)
+    return tokens
+
+
 @task.harness
 def harness(answer, mixing, training, questions, n):
     """A model whose logits depend on all that was read; what is written, and the modes."""

@@ -133,6 +133,58 @@ def generated(model, tokens, n, n_layers, n_heads):
     return drops
 
 
+task.edit(
+    "These are relative drops. Subtract the accuracies, and do not divide.",
+    "= whole - accuracies()",
+    "= (whole - accuracies()) / whole",
+)
+task.edit(
+    "The logits are those of one position too late: the first digit is predicted at `=`, and "
+    "nothing at the last token.",
+    "model(tokens[:, :-1])",
+    "model(tokens)",
+)
+
+
+@task.mistake(
+    "The predictions are compared with those of the model without ablation. Compare them with the "
+    "right digits: a change may also repair a mistake."
+)
+def with_its_own(model, tokens, n, n_layers, n_heads):
+    def said():
+        with torch.no_grad():
+            return model(tokens[:, :-1])[:, -(n + 1) :].argmax(dim=-1)
+
+    own = said()
+    drops = torch.zeros(n_layers, n_heads, n + 1, dtype=torch.float64)
+    for layer in range(n_layers):
+        for head in range(n_heads):
+            with ablated(model, [(layer, head)], "mean"):
+                drops[layer, head] = (said() != own).double().mean(dim=0)
+    return drops
+
+
+@task.mistake(
+    "These are drops of the probability of the right digit. Accuracy counts how often the most "
+    "probable digit is the right one."
+)
+def of_probabilities(model, tokens, n, n_layers, n_heads):
+    asked = tokens[:, -(n + 1) :, None]
+
+    def chances():
+        with torch.no_grad():
+            logits = model(tokens[:, :-1])[:, -(n + 1) :]
+        return logits.softmax(dim=-1).gather(-1, asked)[..., 0].double().mean(dim=0)
+
+    whole = chances()
+    drops = torch.zeros(n_layers, n_heads, n + 1, dtype=torch.float64)
+    for layer in range(n_layers):
+        for head in range(n_heads):
+            with ablated(model, [(layer, head)], "mean"):
+                drops[layer, head] = whole - chances()
+    return drops
+
+
 @task.harness
 def harness(answer, n, n_layers, n_heads, seed, tokens):
     """A model that nobody trained; the answers in `tokens` are mostly what it says."""

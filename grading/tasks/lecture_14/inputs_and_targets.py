@@ -108,6 +108,35 @@ def rolled(tokens, n):
     return tokens, targets
 
 
+task.edit(
+    "The inputs still hold the last token. It is only a target: nothing comes after it.",
+    "inputs = tokens[:, :-1]",
+    "inputs = tokens",
+)
+task.edit(
+    "The targets are the answer alone. Keep a target for each position of the inputs, and write "
+    "`IGNORE_INDEX` over those in the question.",
+    "    targets[:, : 2 * n + 1] = IGNORE_INDEX",
+    "    targets = targets[:, 2 * n + 1 :]",
+)
+task.edit("Ignored positions are marked by −1. Use `IGNORE_INDEX`.", "= IGNORE_INDEX", "= -1")
+
+
+@task.mistake(
+    "Tokens of the question were written over in the inputs, too. The model must read the question."
+)
+def question_hidden(tokens, n):
+    inputs, targets = inputs_and_targets(tokens, n)
+    return inputs.masked_fill(targets == IGNORE_INDEX, IGNORE_INDEX), targets
+
+
+task.edit(
+    "Only `+` and `=` are ignored. The digits of the question are no targets either.",
+    "    targets[:, : 2 * n + 1] = IGNORE_INDEX",
+    "    targets[targets > 9] = IGNORE_INDEX",
+)
+
+
 @task.harness
 def harness(answer, tokens, n):
     """Inputs, and targets as they come."""

@@ -86,6 +86,46 @@ task.edit(
 )
 
 
+task.edit(
+    "Each number is ten times too large: the last digit counts 10⁰ = 1.",
+    "torch.arange(n, -1, -1)",
+    "torch.arange(n + 1, 0, -1)",
+)
+task.edit("9 is a digit. Only 10 and 11 stand for signs.", "(answer > 9)", "(answer >= 9)")
+task.edit(
+    "Only `=` makes an answer no number here. `+`, the token 10, is no digit either.",
+    "(answer > 9)",
+    "(answer > 10)",
+)
+task.edit(
+    "Only `+` makes an answer no number here. `=`, the token 11, is no digit either.",
+    "(answer > 9)",
+    "(answer == 10)",
+)
+
+
+@task.mistake(
+    "A token that is no digit was replaced by −1 and then counted like a digit. The whole answer "
+    "is −1 then."
+)
+def one_place(tokens, n, reverse):
+    answer = tokens[:, 2 * n + 2 :]
+    answer = answer.flip(1) if reverse else answer
+    return (answer.masked_fill(answer > 9, -1) * 10 ** torch.arange(n, -1, -1)).sum(dim=1)
+
+
+@task.mistake(
+    "Signs were left out, and the digits that remain were read as a number. An answer with a sign "
+    "in it is −1."
+)
+def signs_left_out(tokens, n, reverse):
+    found = []
+    for row in tokens[:, 2 * n + 2 :].tolist():
+        digits = [str(token) for token in (row[::-1] if reverse else row) if token < 10]
+        found.append(int("".join(digits) or "0"))
+    return torch.tensor(found)
+
+
 @task.cases
 def cases(seed):
     """Three digits in both orders; other numbers of digits; answers that are no numbers."""

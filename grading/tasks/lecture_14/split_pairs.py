@@ -140,6 +140,40 @@ def other_order(size, n_validation, n_test, generator):
     return train, test, validation
 
 
+def _both_orders(questions):
+    return torch.cat([questions, questions[questions[:, 0] != questions[:, 1]].flip(1)])
+
+
+@task.mistake(
+    "The parts were cut from the end, and `[-0:]` is everything: without questions for the test, "
+    "the test has them all. Cut from the start, or use `split`."
+)
+def cut_at_the_end(size, n_validation, n_test, generator):
+    pairs = torch.combinations(torch.arange(size), with_replacement=True)
+    pairs = pairs[torch.randperm(len(pairs), generator=generator)]
+    held = n_validation + n_test
+    parts = pairs[:-held], pairs[-held : len(pairs) - n_test], pairs[-n_test:]
+    return tuple(map(_both_orders, parts))
+
+
+@task.mistake(
+    "The parts were cut from the end, and `[-0:]` is everything: without questions for validation, "
+    "it has them all. Cut from the start, or use `split`."
+)
+def validation_at_the_end(size, n_validation, n_test, generator):
+    pairs = torch.combinations(torch.arange(size), with_replacement=True)
+    pairs = pairs[torch.randperm(len(pairs), generator=generator)]
+    held = n_validation + n_test
+    parts = pairs[:-held], pairs[-n_validation:], pairs[-held : len(pairs) - n_validation]
+    return tuple(map(_both_orders, parts))
+
+
+@task.mistake("Only training has both orders. Each part has them: 3 + 5 and 5 + 3.")
+def others_in_one_order(size, n_validation, n_test, generator):
+    train, *others = split_pairs(size, n_validation, n_test, generator)
+    return train, *(part[part[:, 0] <= part[:, 1]] for part in others)
+
+
 @task.harness
 def harness(answer, size, n_validation, n_test, seed):
     """Facts about the split, and about those of the same and of another seed."""

@@ -137,6 +137,40 @@ task.mistake(
 )
 
 
+task.edit(
+    "`% 10` is missing: `x // powers` holds all digits from there to the left, not one.",
+    "// powers % 10",
+    "// powers",
+)
+task.edit(
+    "`/` leaves fractions: 58 / 10 is 5.8. Use `//`, which drops what comes after the point.",
+    "// powers % 10",
+    "/ powers % 10",
+)
+task.edit(
+    "a and b are exchanged: a comes first.",
+    "[digits(a, n), plus, digits(b, n), equals, answer]",
+    "[digits(b, n), plus, digits(a, n), equals, answer]",
+)
+
+
+@task.mistake("The whole row was reversed. Reverse only the answer, before the parts are joined.")
+def row_reversed(a, b, n, reverse):
+    tokens = sum_tokens(a, b, n, False)
+    return tokens.flip(1) if reverse else tokens
+
+
+@task.mistake(
+    "The digits of a and b were added place by place, without their carries. Add the numbers, and "
+    "take the digits of the sum."
+)
+def without_carries(a, b, n, reverse):
+    powers = 10 ** torch.arange(n, -1, -1)
+    answer = (a[:, None] // powers % 10 + b[:, None] // powers % 10) % 10
+    question = sum_tokens(a, b, n, False)[:, : 2 * n + 2]
+    return torch.cat([question, answer.flip(1) if reverse else answer], dim=1)
+
+
 @task.cases
 def cases(seed):
     """Three digits in both orders; other numbers of digits; the largest sum of all."""

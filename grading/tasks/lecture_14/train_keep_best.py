@@ -160,6 +160,52 @@ task.edit(
 )
 
 
+task.edit(
+    "The warm-up is one step late: the first step has the rate 0. Step t has the factor "
+    "(t + 1) / warmup.",
+    "(t + 1) / warmup",
+    "t / warmup",
+)
+task.edit(
+    "The rate falls as in the loop of Lecture 8, by (steps − t) / (steps − warmup). Here the "
+    "second factor is (steps − t) / steps.",
+    "(steps - t) / steps",
+    "(steps - t) / (steps - warmup)",
+)
+task.edit(
+    "The rate reaches 0 in the last step. Step t has the factor (steps − t) / steps.",
+    "(steps - t) / steps",
+    "(steps - t - 1) / steps",
+)
+task.edit(
+    "The two factors were multiplied. Take the smaller one.",
+    "min((t + 1) / warmup, (steps - t) / steps)",
+    "min((t + 1) / warmup, 1.0) * (steps - t) / steps",
+)
+task.edit(
+    "The rate of a step is computed from that of the step before, so the factors accumulate. "
+    "Compute it from `lr` each time.",
+    "= lr * share",
+    "*= share",
+)
+task.edit(
+    "Each entry of the gradient is clipped separately, which changes its direction. Clip the norm "
+    "of the whole gradient.",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+)
+task.edit(
+    "This is AdamW, which also shrinks the weights. The task asks for Adam.",
+    "torch.optim.Adam(",
+    "torch.optim.AdamW(",
+)
+task.edit(
+    "Only the best score is returned. Return all of them, a list.",
+    "return measured",
+    "return max(measured)",
+)
+
+
 @task.harness
 def harness(answer, table, readout, batches, lr, warmup, scores, every):
     """A model of pairs is trained; scores come from a list; modes are written down."""
