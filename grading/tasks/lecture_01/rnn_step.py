@@ -51,3 +51,8 @@ task.mistake(
     "inside tanh.",
     [-0.24, 1.0],
 )
+task.mistake(
+    "A sign was lost: the second number of the old state is −1, and row 0 of W_h takes it as it "
+    "is.",
+    [0.96, 0.76],
+)

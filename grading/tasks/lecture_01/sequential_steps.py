@@ -89,3 +89,8 @@ task.mistake(
     "half of it.",
     [102, 300, 3, 1024],
 )
+task.mistake(
+    "The multiplications: attention's projections, 4Td², are twice the work of the recurrent "
+    "network, and you counted half of that.",
+    [102, 300, 3, 576],
+)

@@ -111,3 +111,13 @@ task.mistake(
     "The last one: (9, 24) is the shape of the result, `x @ M`. The question asks for M.",
     instead(at5=(9, 24)),
 )
+task.mistake(
+    "W_x of the network from the right: it reads the words, as the network from the left does, and "
+    "not the states of that network.",
+    instead(at0=(24, 40)),
+)
+task.mistake(
+    "W_x of the third network: it reads both states of the layer below. 24 numbers come from the "
+    "network from the right only.",
+    instead(at3=(32, 24)),
+)

@@ -205,6 +205,15 @@ task.mistake(
 )
 
 
+@task.mistake(
+    "`argpartition` finds the k largest, but does not sort them, and it stops if k is not below "
+    "the number of words."
+)
+def partitioned(x, k):
+    received = softmax(x @ x.T).sum(axis=0)
+    return list(np.argpartition(-received, k)[:k]), received
+
+
 @task.harness
 def harness(answer, x, k):
     """Places as a list of whole numbers and sums as an array, each from a list or an array."""

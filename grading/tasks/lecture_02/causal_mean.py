@@ -222,6 +222,19 @@ def columns_sum_to_one(x):
     return weights @ x, weights
 
 
+@task.mistake(
+    "Each step took the mean of the old average and the new word, so the newest word has the "
+    "weight ½, the one before it ¼ and so on. All words up to it have the same weight."
+)
+def halves(x):
+    weights = np.zeros((len(x), len(x)))
+    weights[0, 0] = 1.0
+    for i in range(1, len(x)):
+        weights[i] = weights[i - 1] / 2
+        weights[i, i] = 0.5
+    return weights @ x, weights
+
+
 @task.cases
 def cases(seed):
     """Two words with one number each, one word alone, and some of random size."""

@@ -199,6 +199,13 @@ def along_axis_one(scores):
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
+task.mistake(
+    "Weights of 0 were replaced by the smallest positive number, so they all get about −708, "
+    "whatever their scores. Work out the logarithm of the fraction on paper first.",
+    lambda scores: np.log(np.maximum(softmax(scores), np.finfo(float).tiny)),
+)
+
+
 @task.cases
 def cases(seed):
     """A row to check by hand, several shapes, and scores whose weights are rounded to 0."""

@@ -67,3 +67,12 @@ task.mistake(
     "already.",
     [1.0, 0.5],
 )
+task.mistake(
+    "The sum was divided by the number of all words. Two words share the weight, so each of them "
+    "has ½.",
+    [4 / 3, 2 / 3],
+)
+task.mistake(
+    "A sign was lost: the second number of the second vector is −1.",
+    [2.0, 2.0],
+)

@@ -213,6 +213,15 @@ def divided_by_the_largest(scores):
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
+@task.mistake(
+    "`[:, None]` puts an axis back in second place, which is the last one of a matrix only. Write "
+    "keepdims=True."
+)
+def second_place(scores):
+    exp = np.exp(scores - scores.max(axis=-1)[:, None])
+    return exp / exp.sum(axis=-1, keepdims=True)
+
+
 @task.cases
 def cases(seed):
     """A row to check by hand, several shapes, and scores that overflow."""

@@ -288,6 +288,19 @@ def base_ten(q, k, divisor):
     return variance, entropy / np.log(10), top
 
 
+@task.mistake(
+    "0 · log 0 is NaN, and `nanmean` leaves out the whole query. A weight of 0 adds nothing to "
+    "the entropy, but the other weights of its query do."
+)
+def whole_rows_left_out(q, k, divisor):
+    scores = q @ k.T / divisor
+    weights = softmax(scores)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = -(weights * np.log(weights)).sum(axis=-1)
+    mean = np.nanmean(entropy) if not np.isnan(entropy).all() else np.nan
+    return scores.var(), mean, weights.max(axis=-1).mean()
+
+
 @task.cases
 def cases(seed):
     """Scores by hand; wide ones; weights of 0, also beside two equal large ones; small ones."""

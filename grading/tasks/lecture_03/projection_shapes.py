@@ -83,3 +83,10 @@ task.mistake(
     "layer's weight.",
     [shape[1:] if len(shape) == 3 else shape for shape in projection_shapes],
 )
+task.mistake(
+    "The scores and the weights: each of the 5 sentences has a table of its own, so the batch "
+    "comes first.",
+    instead(at2=(8, 8), at3=(8, 8)),
+    instead(at2=(8, 8)),
+    instead(at3=(8, 8)),
+)

@@ -254,6 +254,15 @@ def mean_added(scores, wanted):
     return weights * (wanted + (weights * wanted).sum(axis=-1, keepdims=True))
 
 
+@task.mistake(
+    "All scores were treated as one row, as if a single softmax ran over the whole table. Each "
+    "query has a softmax of its own."
+)
+def one_softmax(scores, wanted):
+    weights = softmax(scores.ravel()).reshape(scores.shape)
+    return weights * (wanted - (weights * wanted).sum())
+
+
 @task.cases
 def cases(seed):
     """One row by hand; then rows; then a row so hard that nothing comes through."""

@@ -243,6 +243,20 @@ task.mistake(
 )
 
 
+@task.mistake(
+    "The copy was made before the loop, so rows that were changed in an earlier round are still "
+    "changed in the next. Make a fresh copy, `x.clone()`, inside the loop."
+)
+def one_copy(layer, x):
+    generator = torch.Generator().manual_seed(0)
+    before, changed, found = layer(x), x.clone(), []
+    for j in range(1, len(x)):
+        changed[j] = torch.randn(x.shape[1:], generator=generator, dtype=x.dtype)
+        same = torch.isclose(layer(changed), before, rtol=0, atol=1e-6, equal_nan=True)
+        found += [(i, j) for i in range(j) if not same[i].all()]
+    return found
+
+
 @task.harness
 def harness(answer, name, x):
     """Make the layer of this name, ask for its leaks, and put the pairs into order."""

@@ -207,6 +207,14 @@ def left_off(model, tokens, targets):
     return roles
 
 
+task.edit(
+    "You look at the question with the lowest accuracy after the ablation. It may have been low "
+    "before: look at the question whose accuracy falls most.",
+    "roles.append(int(falls.argmax()) if falls.max() > 0.1 else None)",
+    "low = int((before - falls).argmin())\n        roles.append(low if falls[low] > 0.1 else None)",
+)
+
+
 @task.harness
 def harness(answer, plan, symbols, asked):
     """A model whose heads fetch what the plan says; the roles, and whether it came back whole."""

@@ -173,6 +173,31 @@ def cut_and_compensated(W_query, W_key, d):
     return scale * W_query[:, :d], scale * W_key[:, :d]
 
 
+@task.mistake(
+    "`eigh` is for symmetric matrices, and W_Q W_Kᵀ is one only if the two matrices are the same. "
+    "Use the SVD."
+)
+def as_if_symmetric(W_query, W_key, d):
+    table = W_query @ W_key.T * np.sqrt(d / W_query.shape[1])
+    values, vectors = np.linalg.eigh(table)
+    best = np.argsort(-np.abs(values))[:d]
+    return vectors[:, best] * values[best], vectors[:, best]
+
+
+@task.mistake(
+    "Each matrix got an SVD of its own, so the columns of the two belong to different directions, "
+    "and their products mean nothing. Factorize the product W_Q W_Kᵀ."
+)
+def two_factorizations(W_query, W_key, d):
+    scale = (d / W_query.shape[1]) ** 0.25
+
+    def narrow(W):
+        U, S, _ = np.linalg.svd(W, full_matrices=False)
+        return U[:, :d] * S[:d] * scale
+
+    return narrow(W_query), narrow(W_key)
+
+
 @task.harness
 def harness(answer, W_query, W_key, d, x, y):
     """The scores of the narrow head for queries from x and keys from y."""

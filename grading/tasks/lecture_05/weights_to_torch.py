@@ -226,6 +226,15 @@ task.mistake(
 )
 
 
+@task.mistake(
+    "The words come first in what was passed on, but the output was not brought back to "
+    "(batch, T, d_model)."
+)
+def not_brought_back(state, x, mask, n_heads):
+    output, weights = weights_to_torch(state, x, mask, n_heads)
+    return output.transpose(0, 1), weights
+
+
 @task.cases
 def cases(seed):
     """One word; then a causal mask, and one that is not."""

@@ -184,6 +184,13 @@ task.edit(
 )
 
 
+task.edit(
+    "eps is a lower limit of the variance here. It is added to the variance, in every word.",
+    "(variance + self.eps).sqrt()",
+    "variance.clamp(min=self.eps).sqrt()",
+)
+
+
 @task.harness
 def harness(answer, x, weight, bias, eps):
     """How it begins, what can be trained, and what it makes of x with this scale and shift."""

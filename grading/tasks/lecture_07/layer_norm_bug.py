@@ -169,6 +169,13 @@ def factor_of_variance(x, weight, bias, eps):
     return weight * centred / (deviation**2 + eps).sqrt() + bias
 
 
+task.edit(
+    "eps is a lower limit of the variance here. It is added to the variance, in every word.",
+    "(variance + eps).sqrt()",
+    "variance.clamp(min=eps).sqrt()",
+)
+
+
 @task.harness
 def harness(answer, x, weight, bias, eps):
     """Norm the words; and whether a word moves with another one."""

@@ -178,6 +178,13 @@ task.edit(
 )
 
 
+task.edit(
+    "`eps` is a lower limit of the mean square here. Add it.",
+    "torch.sqrt(mean_square + eps)",
+    "torch.sqrt(mean_square.clamp(min=eps))",
+)
+
+
 @task.cases
 def cases(seed):
     """Two layers and one text of two numbers to check by hand; then random ones."""
