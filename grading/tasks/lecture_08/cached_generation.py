@@ -163,6 +163,22 @@ def looks_at_the_last_word(reader, beginning, draw, stop, most):
     return text
 
 
+@task.mistake(
+    "The words of the beginning were read one by one, and a word was sampled after each of them. "
+    "Sample first when the whole beginning is read."
+)
+def sampled_early(reader, beginning, draw, stop, most):
+    text = list(beginning)
+    for word in beginning:
+        newest = int(draw(reader.read(torch.tensor([word]))[-1]))
+    while len(text) < most:
+        text.append(newest)
+        if newest == stop or len(text) == most:
+            break
+        newest = int(draw(reader.read(torch.tensor([newest]))[-1]))
+    return text
+
+
 @task.harness
 def harness(answer, rows, beginning, lucky, stop, most):
     """A reader whose logits depend on all that it has read; the text, and what was read for it."""

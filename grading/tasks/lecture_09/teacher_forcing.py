@@ -177,6 +177,12 @@ def marks_exchanged(sentences):
     return _both(begun, [_joined(s, START) for s in sentences])
 
 
+@task.mistake("The input is padded with END. Pad it with 0; END is a target only.")
+def padded_with_end(sentences):
+    begun, wanted = teacher_forcing(sentences)
+    return torch.where(wanted == -100, 2, begun), wanted
+
+
 @task.cases
 def cases(seed):
     """Two short sentences to check by hand; then others."""

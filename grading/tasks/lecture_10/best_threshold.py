@@ -128,6 +128,19 @@ task.edit(
 )
 
 
+@task.mistake(
+    "This lies halfway between two margins. Return a margin: one of those that were given."
+)
+def halfway(margins, span_right, has_answer):
+    values = margins.sort().values
+    best, chosen = -1, None
+    for threshold in ((values[1:] + values[:-1]) / 2).tolist():
+        right = torch.where(margins > threshold, ~has_answer, span_right & has_answer)
+        if right.sum().item() > best:
+            best, chosen = right.sum().item(), threshold
+    return chosen
+
+
 @task.cases
 def cases(seed):
     """The example; then random ones, with several best thresholds."""

@@ -110,6 +110,14 @@ task.edit(
 )
 
 
+@task.mistake(
+    "A word counts if it is in *any* question of the batch, and padding counts as a word. Each "
+    "context has a question of its own, and padding is no word."
+)
+def anywhere(context, question):
+    return torch.isin(context, question)
+
+
 @task.cases
 def cases(seed):
     """A pair by hand; padding on one side, on both, on none; equal and different lengths."""

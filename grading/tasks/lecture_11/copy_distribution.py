@@ -120,6 +120,26 @@ def turned(weights, source, n_words):
     return by_product(weights, source, n_words).transpose(1, 2)
 
 
+@task.mistake(
+    "The weights on id 0 were removed, and the rest divided by its sum. Every id of the text keeps "
+    "its weights, 0 as well."
+)
+def without_padding(weights, source, n_words):
+    copied = copy_distribution(weights, source, n_words)
+    copied[..., 0] = 0
+    return copied / copied.sum(dim=-1, keepdim=True)
+
+
+@task.mistake(
+    "The weights on id 0 were removed, so a row no longer sums to 1. Every id of the text keeps "
+    "its weights, 0 as well."
+)
+def zero_removed(weights, source, n_words):
+    copied = copy_distribution(weights, source, n_words)
+    copied[..., 0] = 0
+    return copied
+
+
 @task.cases
 def cases(seed):
     """One text with a word twice; then sizes that all differ, and words behind the list."""

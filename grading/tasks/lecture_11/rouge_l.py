@@ -181,6 +181,20 @@ def by_difflib(summary, reference):
     return difflib.SequenceMatcher(None, summary, reference, autojunk=False).ratio()
 
 
+task.edit(
+    "This is F with β = 1.2, as some libraries compute it, where recall counts more. Here it is F1: "
+    "2 · p · r / (p + r).",
+    "2 * precision * recall / (precision + recall)",
+    "2.44 * precision * recall / (recall + 1.44 * precision)",
+)
+task.edit(
+    "This is the geometric mean of precision and recall. F1 is the harmonic one: "
+    "2 · p · r / (p + r).",
+    "2 * precision * recall / (precision + recall)",
+    "(precision * recall) ** 0.5",
+)
+
+
 @task.cases
 def cases(seed):
     """One by hand; then words drawn with repeats, and nothing in common."""

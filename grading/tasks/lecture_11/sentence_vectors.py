@@ -115,6 +115,14 @@ task.edit(
 )
 
 
+task.edit(
+    "The number of rows is taken from the sentences that are there. There are always `n`, with "
+    "zeros for those that no text has.",
+    "torch.arange(n)[:, None]",
+    "torch.arange(int(sentence.max()) + 1)[:, None]",
+)
+
+
 @task.cases
 def cases(seed):
     """Two sentences by hand; then other sizes, padding, and texts with fewer sentences."""

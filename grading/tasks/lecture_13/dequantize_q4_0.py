@@ -159,6 +159,14 @@ task.edit(
 )
 
 
+task.edit(
+    "The scale's two bytes were put together as a whole number, and that number was converted. "
+    "They are the *bits* of a float16: `.view(torch.float16)`.",
+    "blocks[:, :2].contiguous().view(torch.float16).float()",
+    "(blocks[:, :1].int() + 256 * blocks[:, 1:2].int()).to(torch.float16).float()",
+)
+
+
 @task.cases
 def cases(seed):
     """A block to check by hand; then random ones."""

@@ -103,6 +103,19 @@ task.edit(
 )
 
 
+task.edit(
+    "A pad token got position 1, as in some libraries. It should be 0 here.",
+    "(real.cumsum(dim=1) - 1).clamp(min=0)",
+    "(real.cumsum(dim=1) - 1).masked_fill(~real, 1)",
+)
+task.edit(
+    "Pad tokens got negative positions, down to minus their number, which are in no table of "
+    "positions. They should be 0.",
+    "(real.cumsum(dim=1) - 1).clamp(min=0)",
+    "torch.arange(T) - (~real).sum(dim=1, keepdim=True)",
+)
+
+
 @task.cases
 def cases(seed):
     """Two texts to check by hand; then longer batches, and one without padding."""

@@ -159,6 +159,14 @@ task.edit(
 )
 
 
+task.edit(
+    "The scale has a lower limit of 0.01, against dividing by 0. Return the scale as it is, and "
+    "use another number only where you divide.",
+    "scale = (most - least) / 15",
+    "scale = ((most - least) / 15).clamp(min=0.01)",
+)
+
+
 @task.cases
 def cases(seed):
     """One block to check by hand; then random ones, and a block of equal weights."""
