@@ -15,7 +15,8 @@ from itertools import accumulate, combinations
 from keyword import iskeyword
 
 OPERATORS = {
-    "<": ("<=", ">"), "<=": ("<", ">"), ">": (">=", "<"), ">=": (">", "<"), "==": ("!=",),
+    "<": ("<=", ">"), "<=": ("<", ">"), ">": (">=", "<"), ">=": (">", "<"),
+    "==": ("!=", ">=", "<="),
     "!=": ("==",), "in": ("not in",), "not in": ("in",), "is": ("is not",), "is not": ("is",),
     "+": ("-", "*"), "-": ("+",), "*": ("/", "+"), "/": ("*", "//"), "//": ("/",), "%": ("//",),
     "**": ("*",), "@": ("*",), "&": ("|",), "|": ("&",), "and": ("or",), "or": ("and",),
@@ -34,7 +35,25 @@ FUNCTIONS = (
     {"transpose", "view"}, {"cumsum", "cumprod"}, {"masked_fill_", "masked_fill"},
 )  # fmt: skip
 """Functions and methods that are taken for one another."""
+DTYPES = ("float16", "float32", "float64", "int64", "bool", "uint8")
+"""Dtypes that are taken for one another."""
+OTHERS = ("half", "bfloat16", "float", "double", "int8", "int16", "short", "int32", "int", "long")
+"""Other names of dtypes, which are not tried."""
+CREATE = {"zeros", "ones", "full", "empty", "arange", "tensor"}
+"""Functions of PyTorch that make a tensor of a default dtype."""
+OPTIONS = {
+    "sort": ("descending=True",), "argsort": ("descending=True",), "topk": ("largest=False",),
+    "sorted": ("reverse=True",), "tril": ("diagonal=1", "diagonal=-1"),
+    "triu": ("diagonal=1", "diagonal=-1"), "Linear": ("bias=False",), "var": ("correction=0",
+    "ddof=1"), "std": ("correction=0", "ddof=1"),
+    "cross_entropy": ("ignore_index=0", 'reduction="sum"'),
+}  # fmt: skip
+"""Keywords that may be missing, by the name of the function."""
 REDUCE = {"sum", "mean", "max", "min", "amax", "amin", "any", "all", "var", "std", "prod", "norm"}
+LATER = 3
+"""How many statements later the loop may begin into which a statement is moved."""
+NAMES = 8
+"""How many variables of a function are tried as a new argument."""
 SHOWN = 80
 """How many characters of a line are quoted."""
 
@@ -203,10 +222,22 @@ def _instead(source: Source, node: ast.AST) -> Iterator[str]:
                 yield from (of(value), f"{of(value)}.{'mT' if name == 'T' else 'T'}")
             if isinstance(value, ast.Name) and name in source.attributes:
                 yield from (f"{of(value)}.{other}" for other in source.attributes)
+            if of(value) in ("torch", "np") and name in DTYPES + OTHERS:
+                yield from (f"{of(value)}.{other}" for other in DTYPES)
+            if isinstance(parent, ast.Attribute):
+                yield of(value)
         case ast.Subscript(value, index, ast.Load()):
             yield of(value)
             if not isinstance(index, ast.Slice | ast.Tuple):
                 yield from (f"{of(value)}[:, {of(index)}]", f"{of(value)}[..., {of(index)}]")
+            if isinstance(index, ast.Name):
+                yield from (f"{of(value)}[{of(index)} {one}]" for one in ("+ 1", "- 1"))
+            if isinstance(index, ast.Tuple) and len(index.elts) > 1:
+                texts = [of(item) for item in index.elts]
+                if texts[0] == ":" and "..." not in texts:
+                    yield f"{of(value)}[..., {', '.join(texts[1:])}]"
+                for i in range(len(texts)):
+                    yield f"{of(value)}[{', '.join(texts[:i] + texts[i + 1 :])}]"
         case ast.Slice(lower, upper, step):
             a, b, end = of(lower), of(upper), f":{of(step)}" if step else ""
             ends = [(a, ""), ("", b), (b, ""), ("", a), (a or "1", b), (a, b or "-1")]
@@ -234,8 +265,15 @@ def _calls(source: Source, node: ast.Call) -> Iterator[str]:
     for other in sorted(set().union(*(group for group in FUNCTIONS if name in group))):
         yield f"{owner}{dot}{other}({given})"
     has_axis = "dim=" in given or "axis=" in given
-    more = ["keepdims=True"] * (has_axis or name in REDUCE) + ["bias=False"] * (name == "Linear")
-    more += ["correction=0", "ddof=1"] * (name in ("var", "std"))
+    more = ["keepdims=True"] * (has_axis or name in REDUCE)
+    more += [one for one in OPTIONS.get(name, ()) if one.split("=")[0] + "=" not in given]
+    names = _variables(source, node)
+    if name in CREATE and owner == "torch" and "dtype=" not in given:
+        more += [f"dtype={one}.dtype" for one in names[:NAMES]] + ["dtype=torch.long"]
+    if name == "bincount" and "minlength=" not in given:
+        more += [f"minlength={one}{end}" for one in names[:NAMES] for end in ("", " + 1")]
+    if not given:
+        more += names[:NAMES]
     if name in REDUCE and not has_axis:
         more += [
             f"axis={axis}{keep}" for axis in (-1, 0, -2, 1) for keep in ("", ", keepdims=True")
@@ -267,7 +305,14 @@ def _added(source: Source, node: ast.AST) -> Iterator[tuple[Rank, str]]:
         if not isinstance(node.ctx, ast.Load):
             return
         yield from ((Rank.COPY, f"{text}.{copy}()") for copy in ("clone", "copy"))
-    yield from ((Rank.MORE, more) for more in (f"-{text}", f"~{text}", f"{text}.swapaxes(-1, -2)"))
+    axes = (f"{text}.swapaxes(-1, -2)", f"{text}.swapaxes(0, 1)")
+    yield from ((Rank.MORE, more) for more in (f"-{text}", f"~{text}", *axes))
+    if isinstance(node, ast.Name):
+        yield Rank.MORE, f"set({text})"
+    if isinstance(node, ast.Name) and isinstance(parent, ast.Call):
+        yield from ((Rank.MORE, f"{text} {one}") for one in ("+ 1", "- 1"))
+    if isinstance(parent, ast.Return):
+        yield Rank.MORE, f"sorted({text})"
     if source.set_by(source.around(node, ast.stmt)) & _texts(source, node):
         return
     products = [
@@ -308,11 +353,22 @@ def _moved(source: Source, node: ast.stmt) -> Iterator[Change]:
         if not isinstance(following, ast.Return):
             swapped = source.between(first, last) + source.between(end, first) + text
             yield Change(start, last, swapped, following)
-    if isinstance(parent, ast.For) and len(block) > 1 and node.lineno == node.end_lineno:
+    if node.lineno != node.end_lineno:
+        return
+    if isinstance(parent, ast.For) and len(block) > 1:
         loop, after = source.span(parent)
         rest = source.between(loop, source.starts[node.lineno - 1])
         rest += source.between(min(source.starts[node.lineno], after), after)
         yield Change(loop, after, f"{rest.rstrip()}\n{' ' * parent.col_offset}{text}", node)
+        if not isinstance(node, ast.Return):
+            yield Change(loop, after, f"{text}\n{' ' * parent.col_offset}{rest.rstrip()}", node)
+    if not isinstance(node, ast.Assign) or source.set_by(node) & _texts(source, node.value):
+        return
+    for later in block[block.index(node) + 1 :][:LATER]:
+        if isinstance(later, ast.For) and later.body[0].lineno > later.lineno:
+            into = source.starts[later.body[0].lineno - 1]
+            indent = " " * later.body[0].col_offset
+            yield Change(start, into, f"pass{source.between(end, into)}{indent}{text}\n", node)
 
 
 def _sign(op: ast.AST) -> str:

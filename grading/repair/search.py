@@ -31,7 +31,7 @@ SEEDS = (0, 1, 2, 3)
 """Of the cases on which a repair has to be right; the first one is that of `check`."""
 VARIANT = "<variant>"
 """The name of the file in which variants stand, for Python."""
-CANDIDATES = 1_000
+CANDIDATES = 2_000
 """How many variants are tried at most."""
 STEPS = 1_000_000
 """How many lines of variants and calls of Python functions the search may take in all."""

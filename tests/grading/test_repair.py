@@ -48,6 +48,8 @@ SLIPS = {
     "batch_mask": (".tril()", ".triu()"),
     "nucleus": ("dim=-1", "dim=0"),
     "MultiHead": ("k.transpose(-2, -1)", "k.T"),
+    "accuracy_by_carries": ("(part, minlength=n + 1)", "(part)"),
+    "greedy_sums": ("train(was_training)", "train()"),
 }
 """A slip in the model answers of several tasks."""
 
@@ -64,6 +66,45 @@ def test_planted_slip_is_located(name):
     found = search.locate(task, answer, (0, 1))
     assert found.line == number
     assert found.part in slip.splitlines()[number - 1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("return torch.zeros(n)", "return torch.zeros(n, dtype=x.dtype)"),
+        ("return torch.zeros(n)", "return torch.zeros(n, dtype=torch.long)"),
+        ("return x.to(torch.float16)", "return x.to(torch.float64)"),
+        ("return x[:, None]", "return x[..., None]"),
+        ("return x[0, n]", "return x[n]"),
+        ("return x[n]", "return x[n + 1]"),
+        ("return x.weight.train()", "return x.train()"),
+        ("return x.train()", "return x.train(n)"),
+        ("return x.bincount()", "return x.bincount(minlength=n + 1)"),
+        ("return len(x)", "return len(set(x))"),
+        ("return x.tril()", "return x.tril(diagonal=-1)"),
+        ("return x.argsort()", "return x.argsort(descending=True)"),
+        ("return x == n", "return x >= n"),
+        ("return x", "return x.swapaxes(0, 1)"),
+        ("return x", "return sorted(x)"),
+        ("return f(n)", "return f(n + 1)"),
+        (
+            "y = x.copy()\n    for i in x:\n        y[i] = 1",
+            "pass\n    for i in x:\n        y = x.copy()\n        y[i] = 1",
+        ),
+        (
+            "for i in x:\n        y = []\n        y.append(i)",
+            "y = []\n    for i in x:\n        y.append(i)",
+        ),
+    ],
+)
+def test_slip_has_a_change_that_undoes_it(wrong, right):
+    source = Source(f"def f(x, n):\n    {wrong}\n")
+    assert f"def f(x, n):\n    {right}\n" in map(source.changed, source.changes())
+
+
+def test_statement_that_doubles_is_not_moved_into_a_loop():
+    source = Source("def f(x, n):\n    x = x + x\n    for i in range(n):\n        n = i\n")
+    assert not [c for c in source.changes() if "        x = x + x" in source.changed(c)]
 
 
 def test_axis_too_many_and_an_axis_that_is_lost():

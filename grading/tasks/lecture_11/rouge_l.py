@@ -182,8 +182,8 @@ def by_difflib(summary, reference):
 
 
 task.edit(
-    "This is F with β = 1.2, as some libraries compute it, where recall counts more. Here it is F1: "
-    "2 · p · r / (p + r).",
+    "This is F with β = 1.2, as some libraries compute it, where recall counts more. Here it is "
+    "F1: 2 · p · r / (p + r).",
     "2 * precision * recall / (precision + recall)",
     "2.44 * precision * recall / (recall + 1.44 * precision)",
 )
