@@ -9,7 +9,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from grading.feedback import messages
-from grading.feedback.findings import BelowThreshold
+from grading.feedback.findings import BelowThreshold, Mutated
 from grading.feedback.judge import baseline_of, grade
 from grading.feedback.verdict import Verdict
 from grading.repair.search import Place, locate
@@ -78,11 +78,15 @@ def check(name: str, answer: object = MISSING, *, debug: bool = False) -> None:
 
 
 def _speaks_for_itself(verdict: Verdict) -> bool:
-    """Whether the finding is the cause: an undefined name, a refusal, or why a score is 0."""
+    """Whether the finding is the cause.
+
+    It is for an undefined name, an input that was changed, a refusal, and why a score is 0.
+    """
     found, outcome = verdict.finding, verdict.outcome
     told = isinstance(found, BelowThreshold) and found.score == 0 and bool(found.diagnostic)
     undefined = outcome is not None and bool(outcome.undefined)
-    return told or undefined or verdict.status is Status.REFUSED
+    changed = isinstance(found, Mutated)
+    return told or undefined or changed or verdict.status is Status.REFUSED
 
 
 def _place(

@@ -812,6 +812,21 @@ def test_check_says_that_it_looks_for_the_cause(capsys, monkeypatch):
         assert line not in out and none not in out
 
 
+def test_changed_input_is_a_clear_cause(capsys, monkeypatch):
+    def in_place(x):
+        x *= 2
+        return x
+
+    clock = iter(np.arange(100))
+    monkeypatch.setattr(checking, "monotonic", lambda: next(clock))
+    monkeypatch.setitem(check.__globals__, "load", lambda name: example())
+    monkeypatch.setattr(judging, "_baselines", {})
+    check("doubled", in_place)
+    out = capsys.readouterr().out
+    assert "Looking for the cause" in out and "was changed in place" in out
+    assert "not clear" not in out
+
+
 def test_training_runs_in_one_thread():
     """All other tasks keep their threads."""
     fields = {"name": "answer", "forbidden": (), "harness": None}

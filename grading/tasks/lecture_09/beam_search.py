@@ -253,6 +253,24 @@ def normed(step, n_beams, longest):
     return _search(step, n_beams, longest, rank=lambda words, total: total / len(words))
 
 
+@task.mistake(
+    "Sentences that have ended are set aside, so all beams go to the others, and one that has "
+    "ended is never pushed out. Keep it in the pool, where it takes one of the `n_beams` places."
+)
+def more_places(step, n_beams, longest):
+    beams, ended = [([], 0.0)], []
+    for _ in range(longest):
+        pool = [
+            ([*words, word], total + more)
+            for words, total in beams
+            for word, more in enumerate(step(words).tolist())
+        ]
+        pool.sort(key=lambda found: -found[1])
+        ended += [found for found in pool[:n_beams] if found[0][-1] == 2]
+        beams = [found for found in pool if found[0][-1] != 2][:n_beams]
+    return max(ended + beams, key=lambda found: found[1])[0]
+
+
 @task.harness
 def harness(answer, first, later, n_beams, longest):
     """The answer with a model of these numbers."""

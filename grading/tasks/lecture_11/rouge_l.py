@@ -195,6 +195,13 @@ task.edit(
 )
 
 
+task.edit(
+    "Where no word is shared, precision and recall are both 0, and F1 is 0 / 0. Return 0 there.",
+    "if n == 0:",
+    "if not summary:",
+)
+
+
 @task.cases
 def cases(seed):
     """One by hand; then words drawn with repeats, and nothing in common."""

@@ -142,6 +142,25 @@ task.edit(
 )
 
 
+task.edit(
+    "The gradients were averaged over the tokens before they were multiplied. Multiply at each "
+    "token, and then add up.",
+    "(moved * gradients).sum(dim=2)",
+    "moved.sum(dim=2) * gradients.mean(dim=2)",
+)
+
+
+@task.mistake(
+    "Changes and gradients were summed over the tokens and over the numbers of a head before they "
+    "were multiplied. Multiply number by number, and then add up."
+)
+def summed_first(contexts, twins, gradients, n_heads):
+    moved, slope = (
+        x.unflatten(-1, (n_heads, -1)).sum(dim=(2, 4)) for x in (twins - contexts, gradients)
+    )
+    return (moved * slope).mean(dim=1)
+
+
 @task.cases
 def cases(seed):
     """Two heads of two numbers to check by hand; then random ones."""

@@ -126,6 +126,17 @@ def signs_left_out(tokens, n, reverse):
     return torch.tensor(found)
 
 
+@task.mistake(
+    "The tokens were joined as text, so a `+`, the token 10, became a 1 and a 0. `+` is no digit."
+)
+def plus_as_text(tokens, n, reverse):
+    found = []
+    for row in tokens[:, 2 * n + 2 :].tolist():
+        text = "".join(map(str, row[::-1] if reverse else row))
+        found.append(-1 if 11 in row else int(text))
+    return torch.tensor(found)
+
+
 @task.cases
 def cases(seed):
     """Three digits in both orders; other numbers of digits; answers that are no numbers."""

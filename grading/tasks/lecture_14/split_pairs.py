@@ -157,14 +157,14 @@ def cut_at_the_end(size, n_validation, n_test, generator):
 
 
 @task.mistake(
-    "The parts were cut from the end, and `[-0:]` is everything: without questions for validation, "
-    "it has them all. Cut from the start, or use `split`."
+    "The parts were cut from the end, one after the other, and `[-0:]` is everything: a part "
+    "without questions has them all. Cut from the start, or use `split`."
 )
-def validation_at_the_end(size, n_validation, n_test, generator):
+def cut_one_after_the_other(size, n_validation, n_test, generator):
     pairs = torch.combinations(torch.arange(size), with_replacement=True)
     pairs = pairs[torch.randperm(len(pairs), generator=generator)]
-    held = n_validation + n_test
-    parts = pairs[:-held], pairs[-n_validation:], pairs[-held : len(pairs) - n_validation]
+    rest = pairs[: len(pairs) - n_test]
+    parts = rest[: len(rest) - n_validation], rest[-n_validation:], pairs[-n_test:]
     return tuple(map(_both_orders, parts))
 
 
