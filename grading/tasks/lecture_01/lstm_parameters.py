@@ -65,3 +65,17 @@ task.mistake(
     "vectors that come in, word and old state, go through matrices.",
     5760,
 )
+task.mistake(
+    "The matrices for the word are missing: each of the four vectors has one of shape 20 × 30.",
+    1760,
+)
+task.mistake(
+    "This is one of the four, without its biases. There are four, each with matrices and biases.",
+    1000,
+)
+task.mistake(
+    "This is one of the four, with one bias. There are four, and PyTorch stores two biases for "
+    "each.",
+    1020,
+)
+task.mistake("This is a bidirectional LSTM. Count one direction.", 8320)

@@ -94,3 +94,8 @@ task.mistake(
     "network, and you counted half of that.",
     [102, 300, 3, 576],
 )
+task.mistake(
+    "The multiplications: 2T²d is the work of scores and weighted sums together, and you counted "
+    "it twice.",
+    [102, 300, 3, 256],
+)

@@ -121,3 +121,11 @@ task.mistake(
     "network from the right only.",
     instead(at3=(32, 24)),
 )
+task.mistake(
+    ONE_ROW_A_WORD + " 24 numbers come from the network from the right only.",
+    instead(at2=(9, 24)),
+)
+task.mistake(
+    ONE_ROW_A_WORD + " 32 is the state of the third network, which reads them.",
+    instead(at2=(9, 32)),
+)

@@ -62,3 +62,7 @@ task.mistake(
     "each of the 4 queries has a row.",
     [(3, 6, 4), (3, 6, 4), (3, 4, 5)],
 )
+task.mistake(
+    "Softmax keeps the shape of the scores.",
+    [(3, 4, 6), (3, 6, 4), (3, 4, 5)],
+)

@@ -68,3 +68,8 @@ task.mistake(
     "the power of log 5 is 5.",
     [0.0, math.log(2) / math.log(10), math.log(5) / math.log(10), 0.0],
 )
+task.mistake(
+    "Softmax was taken of 1, 2 and 5. The scores are their logarithms, and exp of log 5 is 5.",
+    [0.01715, 0.04661, 0.93624, 0.0],
+    [0.017, 0.047, 0.936, 0.0],
+)

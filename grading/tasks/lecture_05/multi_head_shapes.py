@@ -71,3 +71,20 @@ task.mistake(
     "The third shape: each *key* has a value, and there are 7 keys.",
     _but(s3=(2, 3, 5, 6)),
 )
+task.mistake(
+    "The values have the width 6 in each of the 3 heads, not that of the keys.",
+    [(12, 10), (2, 3, 5, 4), (2, 3, 7, 6), (2, 3, 5, 7), (2, 5, 18), (2, 5, 9)],
+)
+task.mistake(
+    "The queries have the width of the keys, 4, since the two are compared.",
+    [(18, 10), (2, 3, 5, 6), (2, 3, 7, 6), (2, 3, 5, 7), (2, 5, 18), (2, 5, 9)],
+)
+task.mistake(
+    "The axis of the heads is missing in the scores: each of the 3 has a table of its own.",
+    [(18, 10), (2, 3, 5, 4), (2, 3, 7, 6), (2, 5, 7), (2, 5, 18), (2, 5, 9)],
+)
+task.mistake(
+    "These are the context vectors of the heads. They are concatenated: 3 of width 6 make one of "
+    "width 18.",
+    [(18, 10), (2, 3, 5, 4), (2, 3, 7, 6), (2, 3, 5, 7), (2, 3, 5, 6), (2, 5, 9)],
+)

@@ -65,3 +65,15 @@ task.mistake(
     "The last number is one too large: the remaining rows are those from 25 to 39.",
     [960, 20, 40, 16],
 )
+task.mistake(
+    "25 words have been read. The fourth asks how many more there is room for.",
+    [960, 20, 40, 25],
+)
+task.mistake(
+    "The second counts the rows that *every* text uses. The longest texts have 20 words.",
+    [960, 12, 40, 15],
+)
+task.mistake(
+    "The second is one too few: the positions 0 to 19 are 20 rows.",
+    [960, 19, 40, 15],
+)

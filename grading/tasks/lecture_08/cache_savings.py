@@ -74,3 +74,23 @@ task.mistake(
     "The last one ignores that each layer has several heads, each with its own keys and values.",
     [60, 14, 730, 150, 896],
 )
+task.mistake(
+    "The first counts the words after each call. The first call reads 10 words, the last one 14.",
+    [65, 14, 730, 150, 3_584],
+)
+task.mistake(
+    "You counted a sixth call, which reads the fifteenth word. It is sampled at the end and never "
+    "read.",
+    [75, 15, 955, 165, 3_840],
+    [75, 15, 955, 165, 3_584],
+    [60, 14, 955, 165, 3_584],
+)
+task.mistake(
+    "The fourth counts a call for the last word, which is never read.",
+    [60, 14, 730, 165, 3_584],
+)
+task.mistake(
+    "The last one counts bytes. How many *numbers* are stored?",
+    [60, 14, 730, 150, 14_336],
+    [60, 14, 730, 150, 7_168],
+)

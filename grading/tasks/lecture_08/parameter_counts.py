@@ -57,3 +57,12 @@ task.mistake(
     "never looked up does not affect the loss.",
     [164_000, 229_000, 1_000, 1_000],
 )
+task.mistake(
+    "The parameters of the stack are missing.",
+    [64_000, 129_000, 6, 1_000],
+)
+task.mistake(
+    "The tied model has one table, which counts once.",
+    [228_000, 229_000, 6, 1_000],
+    [228_000, 228_000, 6, 1_000],
+)

@@ -70,3 +70,7 @@ task.mistake(
     "The first leaves out the first word. Multiply along the whole sentence.",
     [0.4, 0.36, 2, 0.6],
 )
+task.mistake(
+    "The fourth is the score, a logarithm. Take exp of it.",
+    *([0.2, 0.36, 2, score] for score in (-0.5108, -0.511, -0.51)),
+)

@@ -80,3 +80,28 @@ task.mistake(
     "The second counts the maps of all five sentences. Count one.",
     [8, 360, 6, 4_000, 8],
 )
+task.mistake(
+    "The first leaves out START, which the decoder reads before the words.",
+    [7, 72, 6, 4_000, 8],
+)
+task.mistake(
+    "The first counts END, which is a target and never read.",
+    [9, 72, 6, 4_000, 8],
+)
+task.mistake(
+    "The second leaves out START, which is a query, too.",
+    [8, 63, 6, 4_000, 8],
+)
+task.mistake(
+    "The second counts the words of one source. The map has a column for each of the 9 positions, "
+    "padding included.",
+    [8, 48, 6, 4_000, 8],
+)
+task.mistake(
+    "The fourth counts tokens. Each of them has a logit for every word of the target vocabulary.",
+    [8, 72, 6, 40, 8],
+)
+task.mistake(
+    "The fourth leaves out START. The decoder gives logits at each token that it reads.",
+    [8, 72, 6, 3_500, 8],
+)

@@ -67,3 +67,9 @@ task.mistake(
     "Your last number is the mean exact match. You need the mean F1.",
     [1, 0.8, 0, 0.5, 0.25],
 )
+task.mistake(
+    "The shared words were divided by all different words of both. F1 is twice the shared words, "
+    "divided by the words of both together.",
+    [1, 2 / 3, 0, 1 / 3, 0.5],
+    [1, 0.667, 0, 0.333, 0.5],
+)

@@ -63,3 +63,20 @@ task.mistake(
     "The gate is one number for each step of the summary, not a vector.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 10, 64), (8, 10, 115), (8, 10, 118)],
 )
+task.mistake(
+    "The axis of the heads is missing in the first: each of the two has a map of its own.",
+    [(8, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 118)],
+)
+task.mistake(
+    "The gate keeps its last axis, of size 1, so that it can be broadcast over the words.",
+    [(8, 2, 10, 48), (8, 10, 48), (8, 10), (8, 10, 115), (8, 10, 118)],
+)
+task.mistake(
+    "Each step of the summary has a distribution over the vocabulary, not each text.",
+    [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 115), (8, 10, 118)],
+    [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 115), (8, 118)],
+)
+task.mistake(
+    "The mean over heads removes their axis.",
+    [(8, 2, 10, 48), (8, 1, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 118)],
+)

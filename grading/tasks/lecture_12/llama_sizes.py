@@ -79,3 +79,24 @@ task.mistake(
     "The fourth is the cache of one word. How many words are there?",
     [10_240, 12_288, 256, 1_024, 4_096],
 )
+task.mistake(
+    "The first counts all four layers. Count one.",
+    [40_960, 12_288, 256, 102_400, 4_096],
+)
+task.mistake(
+    "The second counts all four layers. Count one.",
+    [10_240, 49_152, 256, 102_400, 4_096],
+)
+task.mistake(
+    "The first two count all four layers. Count one.",
+    [40_960, 49_152, 256, 102_400, 4_096],
+)
+task.mistake(
+    "Each number takes two bytes, not four.",
+    [10_240, 12_288, 512, 204_800, 8_192],
+)
+task.mistake(
+    "The fourth leaves out keys or values, or counts one byte for a number. Both are stored, and "
+    "each number takes two bytes.",
+    [10_240, 12_288, 256, 51_200, 4_096],
+)
