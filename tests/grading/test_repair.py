@@ -102,7 +102,7 @@ def test_slip_has_a_change_that_undoes_it(wrong, right):
     assert f"def f(x, n):\n    {right}\n" in map(source.changed, source.changes())
 
 
-def test_statement_that_doubles_is_not_moved_into_a_loop():
+def test_doubling_is_not_moved_into_a_loop():
     source = Source("def f(x, n):\n    x = x + x\n    for i in range(n):\n        n = i\n")
     assert not [c for c in source.changes() if "        x = x + x" in source.changed(c)]
 
