@@ -26,6 +26,7 @@ from grading.runner.compare import NotPlain, difference, plain
 from grading.runner.outcome import Location, Outcome, Status
 from grading.runner.run import KEPT, KEPT_LINES, MISSING, run
 from grading.task import CODE, Case, Mistake, UnknownTask, all_tasks, load
+from grading.tasks.lecture_08.DiagnoseRun import REPORTED
 from tests.conftest import ROOT
 from tests.grading import sample_tasks
 from tests.grading.mistake_variants import sheet_of
@@ -810,6 +811,38 @@ def test_check_says_that_it_looks_for_the_cause(capsys, monkeypatch):
         check("doubled", lambda x, kind=task.kind: 0.95 if kind == "train" else 2 * x)
         out = capsys.readouterr().out
         assert line not in out and none not in out
+
+
+def told_of_training(name, **result):
+    """What the diagnostic of a training task says of these numbers."""
+    task = load(name)
+    [case] = task.cases(1)
+    return task.diagnostics[0](case.args, {key.replace("_", " "): n for key, n in result.items()})
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_number_that_is_not_the_loss_is_explained(name):
+    numbers = dict.fromkeys(REPORTED, 1.5) | {name: 1.6}
+    said = told_of_training("DiagnoseRun", loss=1.7, its_own_number=1.6, **numbers)
+    assert said.endswith(f"but the loss is 1.700. {REPORTED[name]}")
+    said = told_of_training("DiagnoseRun", loss=1.7, its_own_number=1.65, **numbers)
+    assert REPORTED[name] not in said
+
+
+def test_later_words_that_were_not_learned_are_noticed():
+    numbers = {"right verbs, of ten": 5.0, "loss": 3.5, "loss on the first words": 2.0}
+    for later, noticed in ((4.5, True), (3.9, False)):
+        told = told_of_training("train_language_model", **numbers, **{"loss on later words": later})
+        assert ("on later ones 4.50. Did the later words take part?" in told) == noticed
+
+
+def test_answers_one_position_to_the_left_are_noticed():
+    numbers = {"right, of ten": 0.0, "right start, of ten": 0.5}
+    for left, noticed in ((5.0, True), (2.0, False)):
+        told = told_of_training(
+            "train_question_answering", **numbers, **{"one position to the left, of ten": left}
+        )
+        assert ("5.0 of ten point exactly one position to the left" in told) == noticed
 
 
 def test_changed_input_is_a_clear_cause(capsys, monkeypatch):

@@ -105,16 +105,21 @@ def harness(answer, texts, held_out, begin):
     if said is None:
         return None
     run.eval()
-    total, n = 0.0, 0
+    surprise = torch.zeros(len(held_out), held_out.shape[1] - 1)
     with torch.no_grad():
         for t in range(1, held_out.shape[1]):  # what it has not read it cannot use
-            rows = held_out[:, t] != 0
-            if rows.any():
-                logits = run(held_out[rows, :t])[:, -1]
-                surprise = -logits.log_softmax(dim=-1)
-                total += surprise.gather(-1, held_out[rows, t : t + 1]).sum().item()
-                n += int(rows.sum())
-    return {"loss": min(total / n, 9.0), "its own number": min(float(said), 9.0)}
+            log_p = run(held_out[:, :t])[:, -1].log_softmax(dim=-1)
+            surprise[:, t - 1] = -log_p.gather(-1, held_out[:, t : t + 1])[:, 0]
+    read, words = held_out[:, :-1] != 0, held_out[:, 1:] != 0
+    found = {
+        "loss": surprise[words].mean(),
+        "its own number": said,
+        "mean of the texts' means": ((surprise * words).sum(1) / words.sum(1)).mean(),
+        "with the token after each text": surprise[read].mean(),
+        "with padding": surprise.mean(),
+        "by the number of all words": surprise[words].sum() / (held_out != 0).sum(),
+    }
+    return {name: min(float(number), 9.0) for name, number in found.items()}
 
 
 @functools.lru_cache(maxsize=4)
@@ -150,6 +155,20 @@ def score(args, value):
     return math.exp(_floor(args[1]) - value["loss"]) if honest else 0.0
 
 
+EQUAL = 0.0005
+"""How far its own number may lie from one that is explained, in nats."""
+REPORTED = {
+    "mean of the texts' means": "It reports the mean of the texts' means, in which a word of a "
+    "short text counts more. Take one mean over all target words.",
+    "with the token after each text": "It also counts the pad token after the last word of each "
+    "text. Whether something is padding is seen at the *target*.",
+    "with padding": "It also counts padding as targets.",
+    "by the number of all words": "It divides by the number of all words, but the first word of a "
+    "text is no target.",
+}
+"""Numbers that are not the loss, and what is wrong with them."""
+
+
 @task.diagnostic
 def what_is_seen(args, result):
     """Symptoms."""
@@ -159,6 +178,9 @@ def what_is_seen(args, result):
     if abs(loss - said) < HONEST:
         return f"{told}."
     told += f", but the loss is {loss:.3f}."
+    for name, why in REPORTED.items():
+        if abs(said - result[name]) < EQUAL < abs(loss - result[name]):
+            return f"{told} {why}"
     if loss > floor + 0.2:
         return told
     told += " It learns well." if loss < floor + ABOVE else " It learns, but could learn better."

@@ -114,8 +114,12 @@ def harness(answer, texts, held_out, verbs):
     at_verb = torch.isin(targets, verbs)
     sure = logits[at_verb][:, verbs].argmax(dim=-1)
     right = (verbs[sure] == targets[at_verb]).double().mean().item()
-    loss = surprise[asked].mean().item()
-    return {"loss": min(loss, 6.0), "right verbs, of ten": 10 * right}
+    n = int(asked.sum(dim=1).min())  # targets of the shortest sentence
+    parts = surprise[:, :n], surprise[:, n:][asked[:, n:]]
+    losses = [surprise[asked].mean().item(), *(part.mean().item() for part in parts)]
+    names = "loss", "loss on the first words", "loss on later words"
+    found = {name: min(loss, 6.0) for name, loss in zip(names, losses, strict=True)}
+    return found | {"right verbs, of ten": 10 * right}
 
 
 @functools.lru_cache(maxsize=4)
@@ -146,10 +150,22 @@ def score(args, value):
     return math.exp(_floor(args[1]) - value["loss"])
 
 
+NEAR, APART = 2.5, 2.0
+"""A loss on the first words that is low, and by how much that on later ones is high, in nats."""
+
+
 @task.diagnostic
 def after_training(args, result):
     """The loss, the floor, and the verbs."""
     loss, floor, verbs = result["loss"], _floor(args[1]), result["right verbs, of ten"]
     said = f"The loss on new sentences is {loss:.2f} nats, and the floor is {floor:.2f}. "
     said += f"{10 * verbs:.0f} % of the verbs agree"
-    return said + (": agreement is not learned yet." if loss < 2.2 and verbs < 9 else ".")
+    said += ": agreement is not learned yet." if loss < 2.2 and verbs < 9 else "."
+    n = int((args[1] != 0).sum(dim=1).min()) - 1
+    first, later = result["loss on the first words"], result["loss on later words"]
+    if first < NEAR and later - first > APART:
+        said += (
+            f" On the first {n} targets of a sentence the loss is {first:.2f}, on later ones "
+            f"{later:.2f}. Did the later words take part? A batch is cut at its *longest* text."
+        )
+    return said

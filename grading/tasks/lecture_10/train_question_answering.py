@@ -157,10 +157,21 @@ def score(args, value):
     return value["right, of ten"] / 10
 
 
+OFTEN = 3.0
+"""How many of ten answers must be wrong in one way to be told."""
+
+
 @task.diagnostic
 def after_training(args, result):
     """What it can do."""
     said = (
         f"Of ten questions with unseen names {result['right, of ten']:.1f} are answered exactly, "
     )
-    return said + f"and {result['right start, of ten']:.1f} begin at the right word."
+    said += f"and {result['right start, of ten']:.1f} begin at the right word."
+    left = result["one position to the left, of ten"]
+    if left > OFTEN:
+        said += (
+            f" {left:.1f} of ten point exactly one position to the left of the answer. The spans "
+            "count from 0, as the texts do: use them as they are."
+        )
+    return said
