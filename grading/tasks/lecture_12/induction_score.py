@@ -116,6 +116,15 @@ task.edit(
 )
 
 
+@task.mistake(
+    "This is how often the word after the same one has the *largest* weight. The score is its mean "
+    "weight."
+)
+def how_often_largest(weights, n):
+    keys = torch.arange(n, 2 * n) - n + 1
+    return (weights[:, n:].argmax(dim=-1) == keys).to(weights.dtype).mean(dim=-1)
+
+
 @task.cases
 def cases(seed):
     """Two heads; then more, and longer segments."""

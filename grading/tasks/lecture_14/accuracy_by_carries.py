@@ -148,6 +148,22 @@ def as_many_as_there_are(a, b, answers, n):
     return table[: int(table[:, 1].nonzero().max()) + 1]
 
 
+@task.mistake(
+    "The row is the length of the longest chain of carries. Count all carries of a sum, also those "
+    "that do not follow each other."
+)
+def longest_chain(a, b, answers, n):
+    table = torch.zeros(n + 1, 2, dtype=torch.long)
+    for x, y, answer in zip(a.tolist(), b.tolist(), answers.tolist(), strict=True):
+        carry = chain = longest = 0
+        for place in range(n):
+            carry = (x // 10**place % 10 + y // 10**place % 10 + carry) // 10
+            chain = (chain + 1) * carry
+            longest = max(longest, chain)
+        table[longest] += torch.tensor([int(answer == x + y), 1])
+    return table
+
+
 @task.cases
 def cases(seed):
     """Three digits; other numbers of digits; no carries at all."""

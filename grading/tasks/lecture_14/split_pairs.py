@@ -174,6 +174,22 @@ def others_in_one_order(size, n_validation, n_test, generator):
     return train, *(part[part[:, 0] <= part[:, 1]] for part in others)
 
 
+task.edit(
+    "The numbers go from 1 to `size`. They go from 0 to `size` − 1.",
+    "torch.arange(size)",
+    "torch.arange(1, size + 1)",
+)
+
+
+@task.mistake(
+    "Training has each question in one order only, the smaller number first. Then the model never "
+    "learns from a sum such as 9 + 2."
+)
+def training_in_one_order(size, n_validation, n_test, generator):
+    train, *others = split_pairs(size, n_validation, n_test, generator)
+    return train[train[:, 0] <= train[:, 1]], *others
+
+
 @task.harness
 def harness(answer, size, n_validation, n_test, seed):
     """Facts about the split, and about those of the same and of another seed."""
@@ -207,8 +223,10 @@ def harness(answer, size, n_validation, n_test, seed):
     several = [split(seed + i)[1] for i in range(8)]  # one order alone may be an odd one
     large = [sum(map(sum, part)) / max(1, len(part)) for sets in several for part in sets[::2]]
     apart = sum(large[::2]) - sum(large[1::2]) if test else 0
+    numbers = [number for pair in every for number in pair]
     return {
         "pairs in all": sum(map(len, parts)),
+        "smallest and largest number": [min(numbers, default=0), max(numbers, default=0)],
         "questions in validation and test": [len(questions(part)) for part in (validation, test)],
         "pairs that occur twice": sum(map(len, parts)) - sum(map(len, (train, validation, test))),
         "different pairs": len(every),
@@ -225,14 +243,19 @@ def harness(answer, size, n_validation, n_test, seed):
     }
 
 
+NUMBERS = "smallest and largest number"
+
+
 @task.diagnostic
 def first_fact(args, result):
     """The first fact that is not as it should be, in words."""
     right = harness(split_pairs, *args)
     for fact, want in right.items():
         came = result[fact]
-        if came != want and fact != "pairs in all":
+        if came != want and fact not in ("pairs in all", NUMBERS):
             return f"“{fact.capitalize()}” is {came}; expected {want}."
+    if result[NUMBERS] != right[NUMBERS]:
+        return f"“{NUMBERS.capitalize()}” is {result[NUMBERS]}; expected {right[NUMBERS]}."
     return None
 
 
