@@ -822,11 +822,12 @@ def told_of_training(name, **result):
 
 @pytest.mark.parametrize("name", REPORTED)
 def test_number_that_is_not_the_loss_is_explained(name):
-    numbers = dict.fromkeys(REPORTED, 1.5) | {name: 1.6}
+    numbers = dict.fromkeys(REPORTED, 1.5) | {name: 1.6, "in training mode afterwards": 0.0}
     said = told_of_training("DiagnoseRun", loss=1.7, its_own_number=1.6, **numbers)
     assert said.endswith(f"but the loss is 1.700. {REPORTED[name]}")
+    numbers["in training mode afterwards"] = 1.0
     said = told_of_training("DiagnoseRun", loss=1.7, its_own_number=1.65, **numbers)
-    assert REPORTED[name] not in said
+    assert REPORTED[name] not in said and said.endswith("was dropout active while it measured?")
 
 
 def test_later_words_that_were_not_learned_are_noticed():
@@ -843,6 +844,12 @@ def test_answers_one_position_to_the_left_are_noticed():
             "train_question_answering", **numbers, **{"one position to the left, of ten": left}
         )
         assert ("5.0 of ten point exactly one position to the left" in told) == noticed
+
+
+def test_closed_forget_gates_are_noticed():
+    for bias, noticed in ((-4.5, True), (-0.5, False), (4.5, False)):
+        said = told_of_training("train_lstm", right_of_ten=1.3, **{"forget bias": bias})
+        assert ("closed, and the cell state forgets at once" in said) == noticed
 
 
 def test_changed_input_is_a_clear_cause(capsys, monkeypatch):

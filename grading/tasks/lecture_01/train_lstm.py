@@ -129,4 +129,9 @@ def score(args, value):
 def after_training(args, result):
     """Where the forget gates are, since that decides it."""
     bias = result["forget bias"]
-    return f"After training, the biases of the forget gates are {bias:.1f} on average."
+    said = f"After training, the biases of the forget gates are {bias:.1f} on average."
+    if bias < -1:
+        said += (
+            " Gates with such a bias are closed, and the cell state forgets at once. Which sign?"
+        )
+    return said
