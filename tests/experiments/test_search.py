@@ -50,6 +50,7 @@ OPENED = {
     "relation_heads",
     "roles_in_a_sentence",
     "seed_swap",
+    "three_heads",
     "warm_up",
     "word_vectors",
     "written_summaries",

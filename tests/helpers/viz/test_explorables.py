@@ -1820,6 +1820,40 @@ def test_any_set_of_heads_can_be_ablated(play):
     assert said.inner_text().startswith("With all heads: every verb is right")
 
 
+def three_heads():
+    """Two sentences; the leads of the three others never change."""
+    one = {"tokens": ["The", " keys"], "own": -1.0, "attention": [[0.5, 0.5]] * 3}
+    one |= {"three": [[-1.0, -1.0, -1.0], [-2.0, 0.0, 2.0]], "others": [[-1.0] * 3] * 2}
+    two = {"tokens": ["A", " key", " hum", "s"], "own": -3.0, "attention": [[0.25] * 4] * 3}
+    two |= {"three": [[-3.0] * 3] * 4, "others": [[-3.0] * 3] * 4}
+    sets = {"these": "three", "three others": "others"}
+    config = {"shares": [0.0, 0.3, 0.6], "sets": sets, "sentences": [one, two], "start": [0, 1]}
+    table = (["attention", "lead"], [[0.0, -2.0], [0.6, 2.0]])
+    return explorables.to_html("three_heads", config, table=table, caption="Slide.")
+
+
+def test_attention_of_three_heads_turns_the_verb(play):
+    """The lead that is shown is the one of this sentence, word, share and set of heads."""
+    page = play(three_heads())
+    said = page.locator("p[role=status]")
+    cells = page.locator(".stage td")
+    slide = page.get_by_role("slider")
+    assert said.inner_text() == "The model as it is: “is” is 2.7 times as likely as “are”."
+    assert cells.all_inner_texts() == ["0.73", "0.27"]
+    slide.fill("2")
+    assert said.inner_text().startswith("0.60 of their attention on “keys”: “are” is 7.4 times")
+    assert cells.all_inner_texts() == ["0.12", "0.88"]
+    page.get_by_role("button", name="The", exact=True).click()
+    assert said.inner_text().startswith("0.60 of their attention on “The”: “is” is 2.7 times")
+    page.get_by_role("button", name="keys").click()
+    page.get_by_role("button", name="three others").click()
+    assert said.inner_text().endswith("“is” is 2.7 times as likely as “are”.")
+    page.get_by_role("combobox").select_option("1")
+    assert said.inner_text() == "The model as it is: “is” is 20.1 times as likely as “are”."
+    assert slide.input_value() == "-1"
+    assert page.get_by_role("button", pressed=True).all_inner_texts() == ["key", "three others"]
+
+
 # ---- Each, as the accessibility checker sees it -----------------------------------------------
 
 
@@ -1845,6 +1879,7 @@ PRESSED_FIRST = {
     scale_scores: [],
     seed_swap: [],
     stack_depth: ["Keep this curve"],
+    three_heads: [],
     translate: ["To the end"],
     word_roles: [],
 }
