@@ -214,6 +214,16 @@ def partitioned(x, k):
     return list(np.argpartition(-received, k)[:k]), received
 
 
+@task.mistake(
+    "If k is larger than the number of words, the positions begin again from the front. All words "
+    "belong in the result, each of them once."
+)
+def from_the_front_again(x, k):
+    received = softmax(x @ x.T).sum(axis=0)
+    order = np.argsort(-received)
+    return [order[n % len(order)] for n in range(k)], received
+
+
 @task.harness
 def harness(answer, x, k):
     """Places as a list of whole numbers and sums as an array, each from a list or an array."""

@@ -159,6 +159,24 @@ task.edit(
 )
 
 
+task.edit(
+    "The embeddings of both texts are multiplied by √d_model, as in the language model of "
+    "Lecture 8. These parts use them as they are.",
+    'x = parts["read"](source)',
+    'x = parts["read"](source)\n    x = x * x.shape[-1] ** 0.5',
+    'y = parts["write"](begun)',
+    'y = parts["write"](begun)\n    y = y * y.shape[-1] ** 0.5',
+)
+task.edit(
+    "Padding of the memory was set to 0. A key of zeros has the score 0, so padding still gets "
+    "weight: pass the decoder the mask of the memory.",
+    'y = parts["write"](begun)',
+    'memory = memory * is_word[:, 0, 0, :, None]\n    y = parts["write"](begun)',
+    "y, memory, None, is_word, causal=True",
+    "y, memory, causal=True",
+)
+
+
 @task.harness
 def harness(answer, sizes, seed, source, begun):
     """The answer with parts of these sizes and random numbers."""

@@ -185,6 +185,17 @@ task.edit(
 )
 
 
+@task.mistake(
+    "The logit differences at all tokens were averaged. The verb is predicted at the last one."
+)
+def over_all_tokens(stream, weight, eps, W_out, right, wrong):
+    every = [
+        logit_lens(stream[:, :, : t + 1], weight, eps, W_out, right, wrong)
+        for t in range(stream.shape[2])
+    ]
+    return torch.stack(every).mean(dim=0)
+
+
 @task.cases
 def cases(seed):
     """Two layers and one text of two numbers to check by hand; then random ones."""

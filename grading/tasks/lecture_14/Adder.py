@@ -209,6 +209,13 @@ task.edit(
 )
 
 
+task.edit(
+    "Without `return_weights` the mask is missing: both branches of `forward` need `causal=True`.",
+    "self.lm_head(self.stack(x, causal=True))",
+    "self.lm_head(self.stack(x))",
+)
+
+
 @task.harness
 def harness(answer, n, d_model, n_layers, n_heads, tokens):
     """What the model's logits depend on, its size, and its maps."""

@@ -171,6 +171,13 @@ def without_carries(a, b, n, reverse):
     return torch.cat([question, answer.flip(1) if reverse else answer], dim=1)
 
 
+task.edit(
+    "The answer always begins with a 0, so the last carry is lost: 999 + 1 is 1000.",
+    "digits(a + b, n + 1)",
+    "digits((a + b) % 10**n, n + 1)",
+)
+
+
 @task.cases
 def cases(seed):
     """Three digits in both orders; other numbers of digits; the largest sum of all."""
