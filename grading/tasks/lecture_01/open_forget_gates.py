@@ -81,7 +81,7 @@ def right_gate_twice(lstm, value):
 
 
 @task.mistake(
-    "The value would be right now. But the forget gates are unchanged: the function changed "
+    "The value would now be right. But the forget gates are unchanged: the function changed "
     "something else instead. There is still one bug."
 )
 def right_sum_wrong_gate(lstm, value):

@@ -96,7 +96,7 @@ task.mistake(
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _both, axis=0), dim=0),
 )
 task.mistake(
-    "The pieces are right now, and so are the numbers. But the gradient still goes back into "
+    "The pieces are now right, and so are the numbers. But the gradient still goes back into "
     "earlier pieces. Along which path?",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _h_only), dim=1),
 )

@@ -81,7 +81,7 @@ task.mistake(
     lambda queries, x: softmax(queries @ x[0].T) @ x[0],
 )
 task.mistake(
-    "The axis is right now. But the scores are also divided by √d, and the lecture's function "
+    "The axis is now right. But the scores are also divided by √d, and the lecture's function "
     "does not divide.",
     lambda queries, x: softmax(queries @ x.swapaxes(1, 2) / np.sqrt(x.shape[-1])) @ x,
 )

@@ -70,7 +70,7 @@ def axis_as_given(x, k):
 
 
 @task.mistake(
-    "One of the two bugs is fixed: the sums are right now. The other one shows in this case only. "
+    "One of the two bugs is fixed: the sums are now right. The other one shows in this case only. "
     "For 3 words and k = 8, which positions should be returned?"
 )
 def length_as_given(x, k):

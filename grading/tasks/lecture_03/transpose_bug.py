@@ -60,7 +60,7 @@ task.as_given(
 
 
 @task.mistake(
-    "The softmax is right now: each row of the weights sums to 1. There is still one bug. Take k "
+    "The softmax is now right: each row of the weights sums to 1. There is still one bug. Take k "
     "with the rows (1, 2), (3, 4), (5, 6), and print what q is multiplied with. Are its columns "
     "the keys?"
 )
@@ -70,7 +70,7 @@ def only_softmax_mended(q, k, v):
 
 
 task.mistake(
-    "The scores are right now. There is still one bug: the columns of the weights sum to 1, and "
+    "The scores are now right. There is still one bug: the columns of the weights sum to 1, and "
     "the rows do not.",
     lambda q, k, v: _attend(q @ k.T / np.sqrt(q.shape[-1]), v, axis=0),
 )
@@ -96,16 +96,16 @@ def entry_by_entry(q, k, v):
 
 
 task.mistake(
-    "The product and the axis are right now. But the divisor is now the square root of the number "
+    "The product and the axis are now right. But the divisor is now the square root of the number "
     "of words. It was right before: the square root of the width of the queries.",
     lambda q, k, v: _attend(q @ k.T / np.sqrt(len(k)), v),
 )
 task.mistake(
-    "The product and the axis are right now. But the division by √d_k is gone.",
+    "The product and the axis are now right. But the division by √d_k is gone.",
     lambda q, k, v: _attend(q @ k.T, v),
 )
 task.mistake(
-    "The product and the axis are right now. But the scores are divided by d_k, and no longer by "
+    "The product and the axis are now right. But the scores are divided by d_k, and no longer by "
     "its square root.",
     lambda q, k, v: _attend(q @ k.T / q.shape[-1], v),
 )
@@ -134,7 +134,7 @@ task.mistake(
 
 
 @task.mistake(
-    "The softmax is right now. But reshape only refills the numbers in some order, and with "
+    "The softmax is now right. But reshape only refills the numbers in some order, and with "
     'order="F" the columns are still not the keys. Print what q is multiplied with, for k with '
     "the rows (1, 2), (3, 4), (5, 6)."
 )

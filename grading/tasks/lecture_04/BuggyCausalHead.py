@@ -133,7 +133,7 @@ task.as_given(
 
 
 @task.mistake(
-    "The mask is right now. There are still two bugs, both near the dropout: one shows in "
+    "The mask is now right. There are still two bugs, both near the dropout: one shows in "
     "evaluation, the other in the sums of the rows in training."
 )
 class OnlyMaskMended(_MadeEven, _NeverStops):
@@ -149,7 +149,7 @@ class OnlyFlagMended(_LeftBehind, _MadeEven):
 
 
 @task.mistake(
-    "The weights in training are right now. There are still two bugs: one shows in evaluation, "
+    "The weights in training are now right. There are still two bugs: one shows in evaluation, "
     "the other when the head moves to another device."
 )
 class OnlySumMended(_LeftBehind, _NeverStops):
@@ -157,7 +157,7 @@ class OnlySumMended(_LeftBehind, _NeverStops):
 
 
 @task.mistake(
-    "Dropout is right now. But the mask is still a plain attribute, so it does not move with the "
+    "Dropout is now right. But the mask is still a plain attribute, so it does not move with the "
     "module. A buffer does."
 )
 class LeftBehind(_LeftBehind):

@@ -102,7 +102,7 @@ def along_queries(q, k, v, is_padding):
 
 
 task.mistake(
-    "The booleans are right now. But a mask of shape (batch, T_k) is broadcast over (T_q, T_k): "
+    "The booleans are now right. But a mask of shape (batch, T_k) is broadcast over (T_q, T_k): "
     "the axis for the queries must stay, (batch, 1, T_k).",
     lambda q, k, v, is_padding: F.scaled_dot_product_attention(q, k, v, attn_mask=~is_padding),
 )

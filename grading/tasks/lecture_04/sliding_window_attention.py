@@ -88,7 +88,7 @@ task.mistake(
     lambda q, k, v, window: sliding_window_attention(q, k, v, window + 1),
 )
 task.mistake(
-    "The window is right now. But if a masked score is far above the visible ones, softmax has "
+    "The window is now right. But if a masked score is far above the visible ones, softmax has "
     "rounded their weights to 0 before you divide, and 0/0 is NaN.",
     lambda q, k, v, window: _renormalised(q, k, v, window),
 )

@@ -124,7 +124,7 @@ task.as_given(
 
 
 @task.mistake(
-    "The mask is right now, and two bugs are left. Look at the projections: which features of a "
+    "The mask is now right, and two bugs are left. Look at the projections: which features of a "
     "token does each head read? Look at the divisor: how many products does a score add up?"
 )
 class OnlyMaskMended(InParts):
@@ -132,7 +132,7 @@ class OnlyMaskMended(InParts):
 
 
 @task.mistake(
-    "The divisor is right now, and two bugs are left. Look at the projections: which features of a "
+    "The divisor is now right, and two bugs are left. Look at the projections: which features of a "
     "token does each head read? Look at the line with the mask: does it change `scores`?"
 )
 class OnlyDivisorMended(InParts):
@@ -140,7 +140,7 @@ class OnlyDivisorMended(InParts):
 
 
 @task.mistake(
-    "The projections are right now, and two bugs are left. Look at the divisor: how many products "
+    "The projections are now right, and two bugs are left. Look at the divisor: how many products "
     "does a score add up? Look at the line with the mask: does it change `scores`?"
 )
 class OnlyProjectionMended(InParts):

@@ -81,13 +81,13 @@ task.as_given(
     "query is not the one given there."
 )
 task.mistake(
-    "The values are right now. But the distances are computed as if the queries were the *first* "
+    "The values are now right. But the distances are computed as if the queries were the *first* "
     "T_q of the T_k words, although they are the last. (Moving queries and keys alike changes no "
     "distance.)",
     lambda q, k, v: _attend(_turn(q, 0), _turn(k, 0), v),
 )
 task.mistake(
-    "The positions are right now. But the values are still rotated: the value of a word must not "
+    "The positions are now right. But the values are still rotated: the value of a word must not "
     "depend on its position.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2]), _turn(k, 0), _turn(v, 0)),
 )
@@ -105,18 +105,18 @@ task.mistake(
     lambda q, k, v: _attend(q, k, v),
 )
 task.mistake(
-    "The values are right now. But the first query was put at the last position, T_k − 1, and the "
+    "The values are now right. But the first query was put at the last position, T_k − 1, and the "
     "others after it. Only the *last* query is there.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - 1), _turn(k, 0), v),
 )
 task.mistake(
-    "The values are right now. But the queries are one position too far to the right: positions "
+    "The values are now right. But the queries are one position too far to the right: positions "
     "are counted from 0. What is the position of the first query if there are as many queries as "
     "keys?",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2] + 1), _turn(k, 0), v),
 )
 task.mistake(
-    "The values are right now. But you moved the keys to the right, and not the queries. The keys "
+    "The values are now right. But you moved the keys to the right, and not the queries. The keys "
     "are all T_k words, from position 0 on.",
     lambda q, k, v: _attend(_turn(q, 0), _turn(k, k.shape[-2] - q.shape[-2]), v),
 )
@@ -133,7 +133,7 @@ def masked(q, k, v):
 
 
 @task.mistake(
-    "The values are right now. But with fewer queries than keys, the queries are one position too "
+    "The values are now right. But with fewer queries than keys, the queries are one position too "
     "far to the left: the last of them must be at T_k − 1."
 )
 def one_too_early(q, k, v):

@@ -126,7 +126,7 @@ task.as_given(
 
 
 @task.mistake(
-    "Dropout is right now, but there is more. Write the six equations next to the lines, and "
+    "Dropout is now right, but there is more. Write the six equations next to the lines, and "
     "compare what each line reads."
 )
 class OnlyDropoutMended(InParts):
@@ -135,7 +135,7 @@ class OnlyDropoutMended(InParts):
 
 
 @task.mistake(
-    "The norm is right now, but there is more. What does the second residual connection add? And "
+    "The norm is now right, but there is more. What does the second residual connection add? And "
     "why do two calls differ in evaluation?"
 )
 class OnlyNormMended(InParts):
@@ -144,7 +144,7 @@ class OnlyNormMended(InParts):
 
 
 @task.mistake(
-    "The second residual connection is right now, but there is more. What does the first norm "
+    "The second residual connection is now right, but there is more. What does the first norm "
     "read? And why do two calls differ in evaluation?"
 )
 class OnlyStreamMended(InParts):
@@ -240,7 +240,7 @@ class NormedStream(InParts):
 
 
 @task.mistake(
-    "Dropout is right now, but there is more. One bug is the order of a norm and an addition. "
+    "Dropout is now right, but there is more. One bug is the order of a norm and an addition. "
     "Write the six equations next to the lines."
 )
 class WithoutStream(InParts):

@@ -72,7 +72,7 @@ task.mistake(
     _version(True, True, True),
 )
 task.mistake(
-    "The standard deviation is right now, but there is more. Where is eps in the equation, and "
+    "The standard deviation is now right, but there is more. Where is eps in the equation, and "
     "what is the shift multiplied by there?",
     _version(outside=True, shifted=True),
 )
@@ -82,7 +82,7 @@ task.mistake(
     _version(counted=True, shifted=True),
 )
 task.mistake(
-    "Scale and shift are right now, but there is more. What is the standard deviation of (3, 7)? "
+    "Scale and shift are now right, but there is more. What is the standard deviation of (3, 7)? "
     "And where is eps in the equation?",
     _version(counted=True, outside=True),
 )

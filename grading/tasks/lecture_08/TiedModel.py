@@ -89,9 +89,9 @@ class KeepsView(TiedModel):
 
 
 task.edit(
-    "Embedding and output layer have separate tables, equal at first at best, and the output "
-    "layer has a bias. If you put another table into `model.embedding`, the logits still use the "
-    "old one.",
+    "Embedding and output layer have separate tables, which are at best equal at first, and the "
+    "output layer has a bias. If you put another table into `model.embedding`, the logits still "
+    "use the old one.",
     "nn.Linear(d_model, vocab, bias=False)",
     "nn.Linear(d_model, vocab)",
     "self.lm_head.weight = self.embedding.weight",

@@ -90,7 +90,7 @@ def runs_round(logits, tokens):
 
 
 @task.mistake(
-    "Texts with padding are right now. But in a text without padding the mean includes one number "
+    "Texts with padding are now right. But in a text without padding the mean includes one number "
     "too many: which target is at its last position?"
 )
 def both_words(logits, tokens):
@@ -99,7 +99,7 @@ def both_words(logits, tokens):
 
 
 task.mistake(
-    "Texts without padding are right now. But in the small example the mean still includes one "
+    "Texts without padding are now right. But in the small example the mean still includes one "
     "number too many: what is the target of the last word?",
     lambda logits, tokens: _mean(logits[:, :-1], tokens[:, 1:], tokens[:, :-1] != PAD),
 )

@@ -127,7 +127,7 @@ def from_itself_only(weights, sentence, k):
     return extract_by_attention(weights * (sentence[:, None] == sentence), sentence, k)
 
 
-@task.mistake("Order and length are right now, but the sums still run along the given axis.")
+@task.mistake("Order and length are now right, but the sums still run along the given axis.")
 def only_the_end(weights, sentence, k):
     n = int(sentence.max()) + 1
     scores = weights.new_zeros(n).scatter_add(0, sentence, weights.sum(dim=1))

@@ -147,7 +147,7 @@ def names_left(theirs, n_layers):
     return _keys_for_values(_swapped_norms(load_gpt2(theirs, n_layers)))
 
 
-@task.mistake("The norms are right now. Something else is not.")
+@task.mistake("The norms are now right. Something else is not.")
 def norms_mended(theirs, n_layers):
     square = ("W_query", "W_key", "W_value", "W_out")
     return _turned(_keys_for_values(load_gpt2(theirs, n_layers)), square)

@@ -62,7 +62,7 @@ task.edit(
     "contexts - twins",
 )
 task.edit(
-    "The sign is right now. But each head still collects numbers from the whole row: the d_v "
+    "The sign is now right. But each head still collects numbers from the whole row: the d_v "
     "numbers of one head are consecutive.",
     "each.unflatten(-1, (n_heads, -1)).sum(dim=-1)",
     "each.unflatten(-1, (-1, n_heads)).sum(dim=-2)",

@@ -57,13 +57,13 @@ task.as_given(
     "of the example, and compare."
 )
 task.edit(
-    "The mask is right now. But positions are still counted from the first pad token, so a text "
+    "The mask is now right. But positions are still counted from the first pad token, so a text "
     "has other positions than when it is read alone.",
     "(real.cumsum(dim=1) - 1).clamp(min=0)",
     "torch.arange(T).expand_as(tokens)",
 )
 task.edit(
-    "The positions are right now. But the mask still hides the *queries* of pad tokens. Mask the "
+    "The positions are now right. But the mask still hides the *queries* of pad tokens. Mask the "
     "keys, so that no token attends to padding.",
     "real[:, None, :]",
     "real[:, :, None]",

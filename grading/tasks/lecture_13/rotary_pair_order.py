@@ -61,13 +61,13 @@ task.as_given(
     "rows become a pair?"
 )
 task.edit(
-    "The pairs are right now. But the keys are still split into the wrong number of heads: how "
+    "The pairs are now right. But the keys are still split into the wrong number of heads: how "
     "many key heads are there?",
     "reorder(W_key, n_kv_heads)",
     "reorder(W_key, n_heads // n_kv_heads)",
 )
 task.edit(
-    "The heads are right now. But the rows are moved in the wrong direction: this converts the "
+    "The heads are now right. But the rows are moved in the wrong direction: this converts the "
     "course's order to the file's.",
     "W.unflatten(0, (heads, 2, -1))",
     "W.unflatten(0, (heads, -1, 2))",
