@@ -1,4 +1,4 @@
-"""Train a head that says when a wish is not on offer."""
+"""Train a head that says when a wish cannot be met."""
 
 import torch
 from torch import nn
@@ -19,20 +19,21 @@ task = TaskFile(
     rtol=0.0,
     atol=0.4,
     hints=(
-        "`torch.rand(batch, 32, generator=g).argsort(dim=1)` holds a random order of all labels "
-        "for each swap. The first 16 are brought. Where do you find labels that nobody brought?",
-        "Sample two wishes for each gardener, one that is on offer and one that is not, and "
+        "`torch.rand(batch, 32, generator=g).argsort(dim=1)` gives a random order of all "
+        "labels for each swap. The first 16 are brought. Where do you find "
+        "labels that nobody brought?",
+        "Sample two wishes for each gardener, one that can be met and one that cannot, and "
         "choose between them with `torch.where`. Choose between the seeds and 8 by the same "
         "condition.",
         "The lecture's model is a head followed by an `nn.Linear`, the output layer. It needs one "
-        "change: its output layer has nine answers. `make_batch` is a function without arguments: "
-        "`lambda: …`, as in the lecture.",
+        "change: its output layer must have nine outputs. `make_batch` is a function "
+        "without arguments: `lambda: …`, as in the lecture.",
     ),
 )
 
 
 class Finder(nn.Module):
-    """One head, then a readout with an answer for "not on offer"."""
+    """One head, then an output layer with an answer for wishes that cannot be met."""
 
     def __init__(self, d_k=16):
         super().__init__()
@@ -76,7 +77,7 @@ def embed(table, labels, wishes, seeds):
 
 
 def draw_swap(batch, T, g):
-    """Labels, wishes, seeds and the position of the wanted jar, (batch, T) each; all available."""
+    """Labels, wishes, seeds and position of the wanted jar, (batch, T) each; all can be met."""
     labels = torch.rand(batch, 32, generator=g).argsort(dim=1)[:, :T]
     where = torch.randint(T, (batch, T), generator=g)
     seeds = torch.randint(8, (batch, T), generator=g)
@@ -121,26 +122,26 @@ def train_head(table):
 
 
 task.mistake(
-    "Wishes that are on offer are answered, but “not on offer” is never predicted. In your "
+    "Wishes that can be met are answered, but “nobody”, answer 8, is never predicted. In your "
     "training swaps, do some gardeners wish for a label that nobody brought, with 8 as the target?",
     lambda table: _trained(table, absent=0.0),
 )
 task.mistake(
-    "The model predicts “not on offer” for everybody: it has only learned which answer is the "
-    "most frequent. Does it attend to the other gardeners, by a head with projections? Is the "
+    "The model predicts “nobody”, answer 8, for every wish: it has only learned which answer is "
+    "the most frequent. Does it attend to the other gardeners, by a head with projections? Is the "
     "learning rate near 0.01?",
     lambda table: _trained(table, lr=0.1),
 )
 task.mistake(
-    "For wishes that are on offer, the model names the seeds in the gardener's *own* jar. So "
+    "For wishes that can be met, the model names the seeds in the gardener's *own* jar. So "
     "these were the target in your training swaps. Take the seeds at the position of the wanted "
     "jar: `seeds.gather(1, where)`.",
     lambda table: _trained(table, own=True),
 )
 task.mistake(
-    "The model finds what is on offer, but gives answer 8 a probability of about one in seven "
-    "even there. So some wishes with the target 8 in your training swaps were for a label that "
-    "somebody had brought. Print a few of your swaps and check.",
+    "The model finds the jar if the wish can be met, but even then it gives answer 8 a "
+    "probability of about one in seven. So some wishes with the target 8 in your training "
+    "swaps were for a label that somebody had brought. Print a few of your swaps and check.",
     lambda table: _trained(table, out_of=16),
 )
 task.mistake(
@@ -209,10 +210,10 @@ def both_means(args, result):
     )
     said = (
         f"That is the smaller of two means: the right answer has a probability of {on_offer:.3f} "
-        f"where the wish is on offer, and of {absent:.3f} where it is not."
+        f"where the wish can be met, and of {absent:.3f} where it cannot."
     )
     if on_offer > 0.5 and eight > 0.03:
-        said += f" Answer 8 has {eight:.3f} where the wish *is* on offer. Was it ever the target "
+        said += f" Answer 8 has {eight:.3f} where the wish *can* be met. Was it ever the target "
         said += "there in your training swaps?"
     elif on_offer > 0.92 > absent:
         said += (

@@ -42,7 +42,7 @@ class CachedModel:
     """Reads one text in pieces, each word once."""
 
     def __init__(self, model):
-        """Begin an empty text for a LanguageModel."""
+        """Start with an empty text, to be read by a LanguageModel."""
         # BEGIN SOLUTION
         self.model, heads = model, [block.attention for block in model.blocks]
         self.kept = [torch.empty(2, each.n_heads, 0, each.d_k) for each in heads]  # keys, values

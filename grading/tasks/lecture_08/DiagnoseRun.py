@@ -38,7 +38,7 @@ task = TaskFile(
 
 # %% the cell
 class DiagnoseRun(LanguageModel):
-    """A small language model, how it is trained, and how it is measured."""
+    """A small language model, with its training and its evaluation."""
 
     def forward(self, tokens):
         """Logits (batch, T, 99) of tokens (batch, T)."""
