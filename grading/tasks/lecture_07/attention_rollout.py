@@ -10,7 +10,7 @@ task = TaskFile(
     points=8,
     minutes=16,
     extra=True,
-    section="Why attention alone is not enough",
+    section="Six plain blocks learn almost nothing",
     outcome="measure what a stack of bare attention layers does to its tokens",
     hints=(
         "Write down the output of two layers, first without residual connections: a matrix times "
