@@ -1854,11 +1854,52 @@ def test_attention_of_three_heads_turns_the_verb(play):
     assert page.get_by_role("button", pressed=True).all_inner_texts() == ["key", "three others"]
 
 
+# ---- Lecture 9: which source words may be read ------------------------------------------------
+
+
+def allowed_words():
+    """Each set of four words has a token and a probability of its own."""
+
+    def tokens(source, target, n):
+        return [[0.5 + n / 100, f"{source}{target} {n}", "latin"], [0.1, "<end>", ""]]
+
+    written = [[[tokens(s, t, n) for n in range(16)] for t in range(2)] for s in range(2)]
+    config = {"subjects": ["she", "he"], "rest": ["wanted", "my", "book"], "written": ["my"]}
+    table = (["reads", "next"], [["my", "my"]])
+    return explorables.to_html(
+        "allowed_words", {**config, "next": written}, table=table, caption="Tick."
+    )
+
+
+def test_allowed_words_choose_what_is_read(play):
+    """The entry that is shown is the one of exactly the ticked words and the chosen subjects."""
+    page = play(allowed_words())
+    said = page.locator("p[role=status]")
+    press = lambda name: page.get_by_role("button", name=name, exact=True).click()  # noqa: E731
+    box = lambda name: page.get_by_role("checkbox", name=name, exact=True)  # noqa: E731
+    writes = "It reads every word, and writes “00 15” (latin), probability 0.65."
+    assert said.inner_text() == writes
+    box("she").uncheck()
+    box("book").uncheck()
+    assert "only wanted, my, and writes “00 6” (latin), probability 0.56." in said.inner_text()
+    box("my").uncheck()
+    assert "only wanted, and writes “00 2” (latin)" in said.inner_text()
+    assert box("wanted").is_disabled()  # it must read something
+    press("“he my”")
+    assert said.inner_text().startswith("It reads only wanted, and writes “01 2”")
+    press("he wanted my book")
+    assert said.inner_text().startswith("It reads only wanted, and writes “11 2”")
+    box("he").check()
+    assert "reads only he, wanted, and writes “11 3”" in said.inner_text()
+    assert page.locator(".stage tbody th").all_inner_texts() == ["11 3", "<end>"]
+
+
 # ---- Each, as the accessibility checker sees it -----------------------------------------------
 
 
 PRESSED_FIRST = {
     ablate_heads: [],
+    allowed_words: [],
     cut_heads: ["per head"],
     decoder_steps: ["Next token"],
     dot_products: [],
