@@ -303,6 +303,11 @@ def training(task: Task, fact: Seen) -> str:
                 f"While {task.name} ran, no optimizer made a step. Train the model there, with "
                 "`step` after `backward`, before you return it."
             )
+        case Sign.EMPTY:
+            return (
+                f"{seen.empty:,} of {seen.steps:,} steps got a batch without examples. A slice "
+                "beyond the end of the data is empty: sample rows from all that there are."
+            )
         case Sign.NOT_FINITE:
             return f"The loss was NaN or infinite in {seen.not_finite:,} of {seen.steps:,} steps."
         case Sign.OTHER_MODEL:

@@ -18,6 +18,8 @@ from grading.task import Enough, Task
 
 MOSTLY = 0.9
 """The share of the steps in which something must be seen to be told."""
+SOME = 0.1
+"""The share of the steps without examples from which they are told."""
 FEW = 10
 """Number of batches up to which the different examples of a whole training are few."""
 OFTEN = 20
@@ -31,6 +33,7 @@ class Sign(Enum):
     """What is unusual, the most telling first."""
 
     NO_STEP = auto()
+    EMPTY = auto()
     NOT_FINITE = auto()
     OTHER_MODEL = auto()
     NO_GRADIENT = auto()
@@ -71,6 +74,7 @@ def signs(seen: Training, enough: Enough) -> Iterator[Sign]:
         return
     batch = min(seen.examples, enough.examples)  # of a larger one, few may be all that there are
     found = {
+        Sign.EMPTY: seen.empty > SOME * steps,
         Sign.NOT_FINITE: seen.not_finite > 0,
         Sign.OTHER_MODEL: seen.of > 0 and seen.held == 0 and seen.kept < 0,
         Sign.NO_GRADIENT: seen.no_gradient >= most,

@@ -102,7 +102,8 @@ class Training:
         distinct: number of different examples in all steps, at most `MOST_DISTINCT`.
         not_cleared: steps that added their gradients to those of the step before.
         no_gradient: steps in which every gradient was 0 or missing.
-        not_finite: steps whose loss was NaN or infinite.
+        empty: steps with a batch of no examples.
+        not_finite: steps whose loss was NaN or infinite, although there were examples.
         copying: steps whose targets were the tokens of the input at the same positions.
         skipping: steps whose targets were the tokens of the input two positions later.
         new_optimizers: steps of an optimizer that remembered nothing of an earlier step.
@@ -117,6 +118,7 @@ class Training:
     distinct: int = 0
     not_cleared: int = 0
     no_gradient: int = 0
+    empty: int = 0
     not_finite: int = 0
     copying: int = 0
     skipping: int = 0

@@ -205,13 +205,15 @@ class TrainingTrace:
             probed = [run for run in self._runs if run.probe is not None]
             self._not_cleared = [run for run in probed if _has_gradient(run.probe)]
         if self._inputs:
-            self._n_examples += len(self._inputs[0])
-            if not (self._latest and len(self._latest.distinct) >= MOST_DISTINCT):
+            n = len(self._inputs[0])
+            self._n_examples += n
+            flags["empty"] |= n == 0
+            if n and not (self._latest and len(self._latest.distinct) >= MOST_DISTINCT):
                 self._keys += _keys(self._inputs)
         self._inputs, self._model = [], None
         self._catch()
         if tensors.numel() == 1:  # a loss; of several, an AttributeError
-            flags["not_finite"] |= not math.isfinite(tensors.item())
+            flags["not_finite"] |= not (flags["empty"] or math.isfinite(tensors.item()))
 
     @_safely
     def _before_step(self, optimizer: object, args: tuple, kwargs: dict) -> None:
@@ -236,7 +238,7 @@ class TrainingTrace:
         run = self._latest
         run.counts["steps"] += 1
         run.counts["not_cleared"] += any(run is other for other in self._not_cleared)
-        for name in ("not_finite", "copying", "skipping"):
+        for name in ("empty", "not_finite", "copying", "skipping"):
             run.counts[name] += bool(self._flags[name])
         run.unclear += bool(self._flags["unclear"])
         run.unclear_first += bool(self._flags["unclear"]) and run.counts["steps"] <= FIRST

@@ -174,8 +174,21 @@ def diverges(logits, targets):
     return nn.functional.cross_entropy(logits, targets) * float("nan")
 
 
+def slices():
+    """Batch after batch of three; then the slices are empty."""
+    tokens, targets = batch(3 * BATCH)
+    starts = iter(range(0, STEPS * BATCH, BATCH))
+
+    def draw():
+        start = next(starts)
+        return tokens[start : start + BATCH], targets[start : start + BATCH]
+
+    return draw
+
+
 FAULTS = {
     Sign.NO_STEP: lambda seed: Tiny(),
+    Sign.EMPTY: lambda seed: loop(Tiny(), draw=slices()),
     Sign.NOT_FINITE: answer(loss_of=diverges),
     Sign.OTHER_MODEL: of_other,
     Sign.NO_GRADIENT: answer(late=True),
@@ -208,6 +221,7 @@ def test_planted_fault_is_seen_and_told(sign):
 @pytest.mark.parametrize(
     ("sign", "said"),
     [
+        (Sign.EMPTY, "27 of 30 steps got a batch without examples."),
         (Sign.FEW_EXAMPLES, "All 30 steps saw the same 4 examples."),
         (Sign.FEW_STEPS, "The optimizer made 12 steps; 30 are enough."),
         (Sign.SMALL_RATE, "was at most 0.01. A rate about 10 times as large is enough."),

@@ -301,6 +301,26 @@ def whole_rows_left_out(q, k, divisor):
     return scores.var(), mean, weights.max(axis=-1).mean()
 
 
+@task.mistake(
+    "Where a row has a weight of 0, the entropy of the whole row became 0. Only that weight adds "
+    "nothing; the others do. Replace the NaN before you sum, or take the logarithm of 1 there."
+)
+def rows_with_zeros_count_nothing(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = np.nan_to_num(-(weights * np.log(weights)).sum(axis=-1))
+    return scores.var(), entropy.mean(), weights.max(axis=-1).mean()
+
+
+@task.mistake(
+    "The last two numbers are those of the whole table: the sum of all entropies, and the largest "
+    "weight of all. Compute both for each row, and then take the mean over the rows."
+)
+def of_the_whole_table(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    return scores.var(), _entr(weights).sum(), weights.max()
+
+
 @task.cases
 def cases(seed):
     """Scores by hand; wide ones; weights of 0, also beside two equal large ones; small ones."""

@@ -94,6 +94,12 @@ task.edit(
     "q.shape[-1]",
     "q.shape[1]",
 )
+task.edit(
+    "The scores were divided by the square root of the length of the first axis. It counts words "
+    "or, in a batch, sentences. d_k is the last axis: q.shape[-1].",
+    "np.sqrt(q.shape[-1])",
+    "np.sqrt(len(q))",
+)
 task.edit("The scores were multiplied by √d_k. Divide by it.", "/ np.sqrt", "* np.sqrt")
 task.edit(
     "Softmax ran along axis −2, the queries. Each query has a row, so the weights must sum to 1 "
@@ -157,7 +163,8 @@ task.edit(
 )
 task.edit(
     "The keys are not transposed. A score multiplies a row of q by a row of k, so k has to be "
-    "transposed: np.swapaxes(k, -2, -1).",
+    "transposed: np.swapaxes(k, -2, -1). (Or, if it stops at a projection: x comes first, as in "
+    "x @ W_query.)",
     "np.swapaxes(k, -2, -1)",
     "k",
 )

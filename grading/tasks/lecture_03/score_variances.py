@@ -75,6 +75,16 @@ task.mistake(
     [324.0, 9.0, 2.25, 9.0],
 )
 task.mistake(
+    "This is the variance of one product, divided by the divisor. A score is a sum of d_k "
+    "products, and dividing numbers by c divides their variance by c².",
+    [9.0, 1.5, 0.75, 0.25],
+)
+task.mistake(
+    "The third is rounded too far. Give it exactly, or to three significant digits.",
+    [324.0, 9.0, 2.2, 0.25],
+    [324.0, 9.0, 2.3, 0.25],
+)
+task.mistake(
     "In the third, the scores were divided by d_model. The question asks for √d_model.",
     [324.0, 9.0, 0.015625, 0.25],
 )

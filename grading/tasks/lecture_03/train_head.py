@@ -205,14 +205,16 @@ def score(args, value):
 @task.diagnostic
 def both_means(args, result):
     """Both means, since the score is only the smaller one; and where the answer 8 goes."""
-    on_offer, absent, eight = (
-        result[name] / 10 for name in ("on offer", "not on offer", "answer 8 if on offer")
-    )
+    names = ("on offer", "not on offer", "answer 8 if on offer", "own seeds if on offer")
+    on_offer, absent, eight, own = (result[name] / 10 for name in names)
     said = (
         f"That is the smaller of two means: the right answer has a probability of {on_offer:.3f} "
         f"where the wish can be met, and of {absent:.3f} where it cannot."
     )
-    if on_offer > 0.5 and eight > 0.03:
+    if own > max(0.5, on_offer):
+        said += f" The seeds in the gardener's *own* jar have {own:.3f} there. What is the target "
+        said += "in your training swaps?"
+    elif on_offer > 0.5 and eight > 0.03:
         said += f" Answer 8 has {eight:.3f} where the wish *can* be met. Was it ever the target "
         said += "there in your training swaps?"
     elif on_offer > 0.92 > absent:

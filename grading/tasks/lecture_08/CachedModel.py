@@ -473,6 +473,26 @@ task.mistake(
 )
 
 
+class _MaskAsWideAsCounted(_Counts):
+    """The mask is as wide as this number says."""
+
+    def seen(self, n, T):
+        """Who sees whom: (n, count + n)."""
+        return torch.ones(n, self.count + n).tril(self.count).bool()
+
+
+task.mistake(
+    "The fork has the keys and values, but not the number of words that the original had read, so "
+    "its mask is too narrow: it has no columns for the words from before the fork.",
+    _MaskAsWideAsCounted,
+)
+task.mistake(
+    "The mask has a column for each *new* word. Once old words are in the cache, it needs one for "
+    "each word so far.",
+    type("SquareMask", (InParts,), {"seen": lambda self, n, T: torch.ones(n, n).tril().bool()}),
+)
+
+
 def _shared(which):
     """A reader whose fork gets the cache itself, and a copy of the count."""
 
@@ -494,6 +514,12 @@ task.mistake(
     "mask, which follows from a number of words, no longer fits. Copy the list, or whatever holds "
     "the layers.",
     _shared(_CountsForMask),
+)
+task.mistake(
+    "The fork shares the cache with its original: what one reads, the other has read, too, and the "
+    "mask, which follows from a number of words, no longer fits. Copy the list, or whatever holds "
+    "the layers. (A copy of a list of lists still shares the inner ones.)",
+    _shared(_MaskAsWideAsCounted),
 )
 task.mistake(
     "The fork starts with an empty text. It should have read what the original has read.",
@@ -656,6 +682,8 @@ task.edit(
 @task.harness
 def harness(answer, sizes, places, seed, text, steps):
     """Readers of one model read pieces of a text, and fork; all logits, and what was projected."""
+    import re
+
     import torch
 
     from helpers.config import TransformerConfig
@@ -678,13 +706,13 @@ def harness(answer, sizes, places, seed, text, steps):
             counts[number] += args[0].numel() if number == 0 else args[0].numel() // config.d_model
 
         layer.register_forward_hook(count)
-    readers, reached, found, words = {}, {}, {}, 0
+    readers, reached, begun, found, words = {}, {}, {}, {}, 0
     for step in steps:
         if step[0] == "new":
             readers[step[1]], reached[step[1]] = answer(model), 0
         elif step[0] == "fork":
             readers[step[1]] = readers[step[2]].fork()
-            reached[step[1]] = reached[step[2]]
+            reached[step[1]] = begun[step[1]] = reached[step[2]]
             if readers[step[1]] is None:
                 raise NotImplementedError
         else:
@@ -693,8 +721,21 @@ def harness(answer, sizes, places, seed, text, steps):
             try:
                 logits = readers[name].read(piece)
             except RuntimeError as error:  # mostly one of sizes, and here it is known which are due
-                due = f"{reached[name] + n} keys in each layer are due here"
-                error.args = (f"{error}: {reached[name]} words read before and {n} new, so {due}",)
+                due, old = reached[name] + n, begun.get(name, 0)
+                two = {int(size) for size in re.findall(r"tensor [ab] \((\d+)\)", str(error))}
+                [other] = two - {due} if len(two) == 2 and due in two else [due]
+                why = ""
+                if other > due > n and len(readers) > 1:
+                    why = f". {other} is too many: words that another reader has read?"
+                elif old and other == due - old:
+                    why = f". {other} leaves out the {old} from before the fork"
+                elif other == n < due:
+                    why = f". {other} counts the new words only"
+                sizes_only = str(error).split(" at non-singleton")[0]
+                error.args = (
+                    f"{sizes_only}: {reached[name]} words read before and {n} new, so {due} keys in "
+                    f"each layer are due here{why}",
+                )
                 raise
             if logits is None:
                 raise NotImplementedError

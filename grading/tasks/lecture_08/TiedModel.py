@@ -232,6 +232,17 @@ class WithMask(TiedModel):
         return self.lm_head(self.stack(x, None))
 
 
+@task.mistake(
+    "`embedding(…)` looks up rows by their ids. For the logits, multiply the stack's outputs by "
+    "its table, `embedding.weight`, transposed."
+)
+class LookedUp(TiedModel):
+    def forward(self, tokens):
+        """Logits."""
+        x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        return self.embedding(self.stack(x))
+
+
 @task.mistake("These are probabilities. The model returns logits; the loss applies softmax.")
 class Probabilities(TiedModel):
     def forward(self, tokens):

@@ -63,7 +63,8 @@ task.mistake(
     [60, 14, 730, 196, 3_584],
 )
 task.mistake(
-    "The last one should be twice as large. Which *two* things are stored for each word?",
+    "The last one should be twice as large. Which *two* things are stored for each word, and in "
+    "how many layers?",
     [60, 14, 730, 150, 1_792],
 )
 task.mistake(

@@ -171,6 +171,24 @@ def in_falling_order(logits, temperature, p):
 
 
 @task.mistake(
+    "The row is returned in descending order, so entry j does not belong to word j. And it leaves "
+    "out the word that crosses p; if the first word alone reaches p, 0 is divided by 0."
+)
+def falling_and_too_few(logits, temperature, p):
+    falling = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True).values
+    return _divided(falling * (falling.cumsum(dim=-1) < p))
+
+
+@task.mistake(
+    "`[order]` picks whole rows of the batch, not words within a row. To put the kept "
+    "probabilities back to their words, see `Tensor.scatter`."
+)
+def rows_picked(logits, temperature, p):
+    falling, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    return _divided((falling * (falling.cumsum(dim=-1) - falling < p))[order])
+
+
+@task.mistake(
     "Softmax runs down the batch, so each *word's* probabilities sum to 1. Each row is a "
     "distribution of its own: use the last axis."
 )

@@ -91,6 +91,12 @@ task.mistake(
     [2.0, 4.0, 1.75, 2.25],
 )
 task.mistake(
+    "The fourth is rounded too far: give it exactly.",
+    [2.0, 4.0, 1.75, 2.6],
+    [2.0, 4.0, 1.75, 2.63],
+    [2.0, 4.0, 1.75, 2.62],
+)
+task.mistake(
     "The fourth is the difference between B and the best model. Give B's loss.",
     [2.0, 4.0, 1.75, 0.875],
 )

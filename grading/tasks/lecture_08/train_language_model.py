@@ -81,7 +81,7 @@ def one_batch(texts, d_model, steps):
 
 @task.mistake(
     "It knows which word follows which, but its verbs are hardly better than chance. Agreement is "
-    "learned late: did you run all the steps, at the rate of the statement?"
+    "learned late: did all the steps get a full batch, at the rate of the statement?"
 )
 def too_short(texts, d_model, steps):
     torch.manual_seed(0)
