@@ -731,11 +731,9 @@ def harness(answer, sizes, places, seed, text, steps):
                     why = f". {other} leaves out the {old} from before the fork"
                 elif other == n < due:
                     why = f". {other} counts the new words only"
-                sizes_only = str(error).split(" at non-singleton")[0]
-                error.args = (
-                    f"{sizes_only}: {reached[name]} words read before and {n} new, so {due} keys in "
-                    f"each layer are due here{why}",
-                )
+                short = str(error).split(" at non-singleton")[0]
+                read = f"{reached[name]} words read before and {n} new"
+                error.args = (f"{short}: {read}, so {due} keys in each layer are due here{why}",)
                 raise
             if logits is None:
                 raise NotImplementedError
