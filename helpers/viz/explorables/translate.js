@@ -86,7 +86,9 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
   const go = (to) => () => { step = to(); draw(); };
   const penalty = slider("length penalty α", { min: 0, max: 2, step: 0.5, value: 0 },
     (v) => { power = v; draw(); });
-  penalty.input.style.flexBasis = "5rem";  // so that its value stays beside it
+  /* So that its value stays beside it. */
+  penalty.element.style.flexWrap = "nowrap";
+  penalty.input.style.cssText = "flex-basis:5rem;min-width:0";
   const hint = html("small", {}, "The length penalty needs two beams or more: one beam leaves it nothing to choose.");
   stage.append(
     choose("Translator", examples.map((e) => e.name), one.name, (name) => {
