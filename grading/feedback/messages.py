@@ -229,6 +229,8 @@ def not_run(task: Task, outcome: Outcome, array: str) -> str:
     text += f"\n  in {line(outcome.line)}"
     if outcome.error.startswith("ValueError") and TORCH_TRANSPOSE.search(outcome.line.text or ""):
         text += f"\n{_NOT_AS_IN_TORCH}"
+    if "Expected target size" in outcome.error:
+        text += f"\n{_CLASSES_ON_AXIS_1}"
     return text
 
 
@@ -659,6 +661,10 @@ TORCH_TRANSPOSE = re.compile(r"\.transpose\(\s*-\d\s*,\s*-\d\s*\)")
 _NOT_AS_IN_TORCH = (
     "NumPy's transpose takes the new order of all axes, so transpose(-2, -1) leaves a matrix as it "
     "is. To exchange the last two axes, write np.swapaxes(…, -2, -1)."
+)
+_CLASSES_ON_AXIS_1 = (
+    "`cross_entropy` takes axis 1 of the logits for the vocabulary. Flatten batch and words into "
+    "one axis, of the logits and of the targets, or move the vocabulary to axis 1."
 )
 
 AXIS_LOST = (

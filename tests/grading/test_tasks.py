@@ -591,6 +591,15 @@ def test_numpy_transpose_is_not_that_of_torch():
         assert message.endswith(messages._NOT_AS_IN_TORCH) == told
 
 
+def test_cross_entropy_wants_the_vocabulary_on_axis_1():
+    logits, targets = torch.zeros(2, 3, 5), torch.zeros(2, 3, dtype=torch.long)
+    with pytest.raises(RuntimeError) as caught:
+        torch.nn.functional.cross_entropy(logits, targets)
+    place = Location(3, "loss = F.cross_entropy(logits, targets)")
+    raised = Outcome(Status.RAISED, error=f"RuntimeError: {caught.value}", line=place)
+    assert messages.not_run(example(), raised, "").endswith(messages._CLASSES_ON_AXIS_1)
+
+
 def test_diagnostic_hides_names_of_the_harness():
     """A difference without a sentence shows them."""
 

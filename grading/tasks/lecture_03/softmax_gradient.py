@@ -125,6 +125,17 @@ def without_keepdims(scores, wanted):
     return weights * (wanted - (weights * wanted).sum(axis=-1))
 
 
+@task.mistake(
+    "Each row of the softmax's derivatives was added up before it met `wanted`, and that sum is 0. "
+    "Multiply each derivative by its own `wanted` first, then add."
+)
+def added_too_early(scores, wanted):
+    weights = softmax(scores)
+    own = weights * (1 - weights)
+    others = weights * (weights.sum(axis=-1, keepdims=True) - weights)
+    return (own - others) * wanted
+
+
 task.mistake(
     "The sign is wrong. The total is the sum of weights times `wanted`. Where `wanted` is above "
     "the weighted mean of its row, a larger score makes the total larger, so that entry is "
