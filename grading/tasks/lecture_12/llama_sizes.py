@@ -67,8 +67,8 @@ task.mistake(
     [10_240, 12_288, 256, 102_400, 1_024],
 )
 task.mistake(
-    "The third and the fourth count one layer. Each layer has a cache of its own.",
-    [10_240, 12_288, 64, 25_600, 4_096],
+    "The last three count one layer. Each layer has a cache of its own.",
+    [10_240, 12_288, 64, 25_600, 1_024],
 )
 task.mistake(
     "The last one leaves out keys or values, or counts one byte for a number. Both are stored, and "
