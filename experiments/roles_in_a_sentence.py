@@ -22,12 +22,16 @@ Parts of the table:
              of *is* and *are* is preferred, and its mean lead, the logit of the right verb minus
              that of the wrong one. *another head*: the lead farthest from the unchanged one, if
              another head of this layer gets the same change
+    earlier  in N sentences for each of EARLIER, where another noun comes before the subject: the
+             last word's mean weight on that noun, on the subject and on the last noun
 """
 
 from __future__ import annotations
 
 import json
+import random
 import time
+from statistics import fmean
 
 import torch
 from torch import Tensor
@@ -43,6 +47,10 @@ NOUNS = {
     "The keys near the box": attraction.NOUNS,
     "The cups near the coin": attraction.OTHER_NOUNS,
 }
+EARLIER = (
+    "In the {other}, the {subject} {near} the {last}",
+    "She saw the {other}. The {subject} {near} the {last}",
+)
 OURS, SWAPPED, TWINS = "its own", "exchanged", "the twin's"
 CHOICES = (OURS, SWAPPED, TWINS)
 """Whose key, or whose value, the subject has."""
@@ -186,6 +194,24 @@ def tested(lm: Pretrained, layer: int, head: int) -> list[dict]:
     return found
 
 
+@torch.no_grad()
+def earlier(lm: Pretrained, layer: int, head: int, pattern: str) -> dict:
+    """Where the last word looks if the subject is not the first noun."""
+    rng, found = random.Random(pattern), []
+    for n in range(N):
+        plural = n % 2
+        subject, *others = rng.sample(attraction.NOUNS, 3)
+        words = {"subject": subject[plural]}
+        words |= zip(("other", "last"), (noun[1 - plural] for noun in others), strict=True)
+        tokens = lm.encode(pattern.format(near=rng.choice(attraction.PREPOSITIONS), **words))
+        _, weights = lm.model(tokens, return_weights=True, last_only=True)
+        row = weights[layer][0, head, -1]  # (T,)
+        places = [tokens[0].tolist().index(lm.token_id(f" {w}")) for w in words.values()]
+        found.append(dict(zip(words, row[places].tolist(), strict=True)))
+    mean = {name: rounded(fmean(row[name] for row in found), 2) for name in found[0]}
+    return {"pattern": pattern, "n": N} | mean
+
+
 def main() -> None:
     """Measure, and write the table."""
     torch.set_num_threads(1)
@@ -202,6 +228,7 @@ def main() -> None:
         "choices": list(CHOICES),
         "shown": [shown(lm, layer, head, text) for text in SHOWN],
         "tested": tested(lm, layer, head),
+        "earlier": [earlier(lm, layer, head, pattern) for pattern in EARLIER],
     }
     table["cpu_seconds"] = round(time.process_time() - start)
     lines = [f' "{name}": {json.dumps(part)}' for name, part in table.items()]
