@@ -14,12 +14,21 @@ The sentences are those of `experiments/moving_note.py`; the weights are those o
                 sense
     pairs       after blocks 8 and 30, how many tested sentences are right with *note* and wrong
                 with *thing* in its place, and the reverse
+    silenced    without some heads of blocks 1 to 15: how many of the 48 are nearest to the center
+                of their own sense after block 15, on the plane of all heads, and how far they have
+                moved toward it there; of the head that adds most, its weights in the opening
+                sentences
 
-Content words are all words but those in SMALL. Which heads matter for the sense was not tested.
+A silenced head gives *note* the same context vector in each sentence, its mean over the 36. The
+rows silence none; the first head of `heads`; all four; the four that add most to the distance,
+directly and on average over the 36 sentences; all 135.
+
+Content words are all words but those in SMALL.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from pathlib import Path
@@ -27,9 +36,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from experiments.moving_note import CHOSEN_AFTER, SENSES, measured, vectors
+from experiments.moving_note import CHOSEN_AFTER, SENSES, measured, toward_centers, vectors
 from experiments.real_model import rounded
 from helpers import pretrained
+from helpers.interp.hooks import cache_activations, patch
 from helpers.pretrained import Pretrained
 
 TABLE = Path(__file__).parents[1] / "helpers" / "results" / "stored" / "note_reads.json"
@@ -66,6 +76,89 @@ def nearest_own(lm: Pretrained, word: str) -> Tensor:
     return far.argmin(dim=2) == torch.arange(len(SENSES))[:, None, None]
 
 
+def contexts(lm: Pretrained, part: str) -> Tensor:
+    """The context vectors of *note* in blocks 1 to 15, (senses, n, blocks, d)."""
+    rows = []
+    for groups in SENSES.values():
+        for text in groups[part]:
+            found = cache_activations(lm.model, lm.encode(text))
+            rows.append(torch.stack([found["contexts", i][0, -1] for i in range(CHOSEN_AFTER)]))
+    return torch.stack(rows).unflatten(0, (len(SENSES), -1))
+
+
+@torch.no_grad()
+def added_by_head(lm: Pretrained, found: Tensor, directions: Tensor) -> Tensor:
+    """How far each head moves *note* along its sense's direction, on average, (blocks, heads).
+
+    Args:
+        lm: the model.
+        found: of `contexts`, less what all sentences have in common, (senses, n, blocks, d).
+        directions: one for each sense, (senses, d).
+    """
+    blocks = lm.model.blocks[:CHOSEN_AFTER]
+    n_heads = blocks[0].attention.n_heads
+    out = torch.stack([block.attention.W_out.weight for block in blocks])  # (blocks, d, d)
+    written = torch.einsum(
+        "snbhv,bdhv->snbhd", found.unflatten(-1, (n_heads, -1)), out.unflatten(-1, (n_heads, -1))
+    )
+    return torch.einsum("snbhd,sd->snbh", written, directions).mean(dim=(0, 1))
+
+
+def without(lm: Pretrained, heads: list[tuple[int, int]], common: Tensor) -> Tensor:
+    """The vectors of the tested sentences with these heads silenced, (senses, n, 1 + blocks, d).
+
+    Args:
+        lm: the model.
+        heads: block and head of each, from 0.
+        common: the mean context vectors, (blocks, d).
+    """
+    silent: dict[int, list[int]] = {}
+    for block, head in heads:
+        silent.setdefault(block, []).append(head)
+    with contextlib.ExitStack() as stack:
+        for block, of_block in silent.items():
+            d_v = lm.model.blocks[block].attention.d_v
+            columns = torch.cat([torch.arange(h * d_v, (h + 1) * d_v) for h in of_block])
+
+            def change(value: Tensor, block: int = block, columns: Tensor = columns) -> Tensor:
+                value = value.clone()
+                value[:, -1, columns] = common[block, columns]
+                return value
+
+            stack.enter_context(patch(lm.model, ("contexts", block), change))
+        return vectors(lm, "test")
+
+
+def silenced(lm: Pretrained, heads: list[tuple[int, int]]) -> dict:
+    """What is left of the movement without some heads; see `silenced` above."""
+    chosen, found = vectors(lm, "plane"), contexts(lm, "plane")
+    directions = toward_centers(chosen, CHOSEN_AFTER)  # (senses, d)
+    common = found.mean(dim=(0, 1))  # (blocks, d)
+    added = added_by_head(lm, found - common, directions)  # (blocks, heads)
+    n_blocks, n_heads = added.shape
+    most = [divmod(i, n_heads) for i in added.flatten().topk(HEADS).indices.tolist()]
+    rows = []
+    for name, off in (
+        ("none", []),
+        ("first of the heads", heads[:1]),
+        ("the heads", heads),
+        ("adding most", most),
+        ("all", [(b, h) for b in range(n_blocks) for h in range(n_heads)]),
+    ):
+        left = without(lm, off, common)
+        right = measured(chosen, left)["plane"][CHOSEN_AFTER]
+        moved = left[:, :, CHOSEN_AFTER] - chosen[:, :, CHOSEN_AFTER].mean(dim=(0, 1))
+        distance = (moved * directions[:, None]).sum(dim=-1).mean().item()
+        rows.append([name, len(off), right, round(distance, 1)])
+    weights = [read(lm, groups["test"][0]) for groups in SENSES.values()]
+    block, head = most[0]
+    return {
+        "rows": rows,
+        "most": [[b + 1, h] for b, h in most],
+        "weights": [rounded(row[block, head], 4) for _, row in weights],
+    }
+
+
 def main() -> None:
     """Measure, and write the table."""
     torch.set_num_threads(1)
@@ -82,8 +175,8 @@ def main() -> None:
     rows = []
     for groups in SENSES.values():
         words, weights = read(lm, groups["test"][0])
-        shown = [rounded(weights[block, head], 2) for block, head in heads]
-        rows.append({"words": words, "heads": shown, "mean": rounded(weights.mean(dim=(0, 1)), 2)})
+        shown = [rounded(weights[block, head], 4) for block, head in heads]
+        rows.append({"words": words, "heads": shown, "mean": rounded(weights.mean(dim=(0, 1)), 4)})
     note, thing = nearest_own(lm, "note"), nearest_own(lm, "thing")
     table = {
         "made_by": "experiments/note_reads.py",
@@ -109,6 +202,7 @@ def main() -> None:
             ]
             for block in (8, 30)
         },
+        "silenced": silenced(lm, heads),
     }
     table["cpu_seconds"] = round(time.process_time() - start)
     lines = [f' "{name}": {json.dumps(part)}' for name, part in table.items()]
