@@ -5,17 +5,22 @@ The heads are those that `experiments/number_of_the_subject.py` chose. One threa
 
     knob    in single sentences: the logit of *are* minus that of *is*, if the three heads pay one
             token a given share of attention from the last token, for each token and each share; the
-            same for three other heads of the same blocks
+            same for three other heads of the same blocks. `draws at 0.5`: the lowest and the
+            highest lead for each token, if three heads of one of the twelve draws below pay it half
+            of their attention
     words   where a verb follows or a pronoun: how far the twin with the noun in the other number
             moves the margin of the right word, from the sentence's own (0) to the twin's (1), if
             three heads are patched at the last token. Three sets of heads: those for the verb;
             those with the largest estimates (attribution patching) for a pronoun, in sentences of
-            the fourth kind with other nouns; and three others
+            the kind `CHOSEN_ON` with other nouns; and three others. `draws`: the lowest and the
+            highest share of twelve random draws of three other heads, six from blocks 26, 27 and
+            27, and six from blocks 25, 26 and 27
 """
 
 from __future__ import annotations
 
 import json
+import random
 import time
 
 import torch
@@ -37,18 +42,25 @@ SENTENCES = (
     "The letter in the drawer under the lamp that hums",
 )
 SHARES = [i / 20 for i in range(13)]
+CHOSEN_ON = ("She found the {} and opened", (" it", " them"))
 WORDS = (
     ("The {} in the drawer", (" is", " are")),
-    ("The {} in the drawer", (" has", " have")),
     ("The {} that my sister found", (" is", " are")),
-    ("She found the {} and opened", (" it", " them")),
-    ("She looked for the {} but could not find", (" it", " them")),
+    CHOSEN_ON,
+    ("I like the {}, so I bought", (" it", " them")),
     ("The {} fell because", (" it", " they")),
+    ("The {} fell because", (" is", " are")),
+    ("She put the {} on the table. In the morning", (" it", " they")),
+    ("The {} in the drawer", (" has", " have")),
+    ("I think that the {} on the shelf", (" has", " have")),
+    ("The old {} that she bought last year", (" was", " were")),
+    ("She looked for the {} but could not find", (" it", " them")),
+    ("He kept the {} because", (" it", " they")),
 )
 """Sentences for each noun, and what may follow it, singular and plural."""
 
 
-def knob(lm: Pretrained) -> dict:
+def knob(lm: Pretrained, pronoun: list[tuple[int, int]]) -> dict:
     """Leads for every token and share, and what the heads do by themselves."""
     one, many = real_model.verb_ids(lm)[0].tolist()
     rows = []
@@ -68,7 +80,13 @@ def knob(lm: Pretrained) -> dict:
                 change = weight_on(run, torch.full((len(SHARES),), place), wanted)
                 found = run.changed(change, 26)
                 row[name].append(rounded(found[:, many] - found[:, one], 2))
-        rows.append(row)
+        run = Run(lm, tokens.expand(tokens.shape[1], -1))
+        each, leads = torch.arange(tokens.shape[1]), []
+        for heads in draws(THREE + pronoun):
+            found = run.changed(weight_on(run, each, dict.fromkeys(heads, 0.5)), min(heads)[0])
+            leads.append(found[:, many] - found[:, one])
+        low, high = torch.stack(leads).amin(dim=0), torch.stack(leads).amax(dim=0)
+        rows.append(row | {"draws at 0.5": rounded(torch.stack([low, high], dim=-1), 2)})
     return {"shares": SHARES, "sentences": rows}
 
 
@@ -86,7 +104,7 @@ def pair_of(lm: Pretrained, pair: tuple[str, str]) -> Tensor:
 
 def for_a_pronoun(lm: Pretrained) -> list[tuple[int, int]]:
     """The three heads with the largest estimates at the last token."""
-    frame, pair = WORDS[3]
+    frame, pair = CHOSEN_ON
     tokens, other, sign = twins(lm, frame, attraction.NOUNS)
     score = margin_of(pair_of(lm, pair), sign)
     z, gradients, _ = head_contexts(lm.model, tokens, score)
@@ -100,9 +118,19 @@ def for_a_pronoun(lm: Pretrained) -> list[tuple[int, int]]:
     return first_heads(estimate, 3)
 
 
-def words(lm: Pretrained) -> dict:
+def draws(taken: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Twelve random sets of three heads from the blocks of those that are taken."""
+    generator, found = random.Random(0), []
+    for blocks in 6 * [(26, 27, 27)] + 6 * [(25, 26, 27)]:
+        heads = list(taken[:1])
+        while len(set(heads)) < 3 or set(heads) & set(taken):
+            heads = [(block, generator.randrange(N_HEADS)) for block in blocks]
+        found.append(heads)
+    return found
+
+
+def words(lm: Pretrained, found: list[tuple[int, int]]) -> dict:
     """Shares of the way to the twin's margin, over twenty nouns in both numbers."""
-    found = for_a_pronoun(lm)
     sets = {"for the verb": THREE, "for a pronoun": found, "others": OTHERS}
     rows = []
     for frame, pair in WORDS:
@@ -117,10 +145,13 @@ def words(lm: Pretrained) -> dict:
             "right": rounded((score(run.logits()) > 0).double().mean().item()),
             "margin": rounded(own.item(), 2),
         }
-        for name, heads in sets.items():
-            after = score(run.changed(at_the_last_token(twin, heads), min(heads)[0])).mean()
-            row[name] = rounded(((after - own) / (theirs - own)).item())
-        rows.append(row)
+        after = [
+            run.changed(at_the_last_token(twin, heads), min(heads)[0])
+            for heads in [*sets.values(), *draws(THREE + found)]
+        ]
+        shares = [rounded(((score(z).mean() - own) / (theirs - own)).item()) for z in after]
+        row |= dict(zip(sets, shares[:3], strict=True))
+        rows.append(row | {"draws": [min(shares[3:]), max(shares[3:])]})
     return {
         "heads": {key: [name_of(h) for h in heads] for key, heads in sets.items()},
         "rows": rows,
@@ -132,7 +163,8 @@ def main() -> None:
     torch.set_num_threads(1)
     lm = pretrained.load(pretrained.find(pretrained.SMOLLM2_NAME))
     start = time.process_time()
-    found = {"knob": knob(lm), "words": words(lm)}
+    pronoun = for_a_pronoun(lm)
+    found = {"knob": knob(lm, pronoun), "words": words(lm, pronoun)}
     head = {
         "made_by": "experiments/three_heads.py",
         "torch": torch.__version__.split("+")[0],

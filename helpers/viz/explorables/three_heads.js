@@ -21,8 +21,7 @@ lamplight.explorable("three_heads", (stage, config) => {
   const rest = () => { dose = -1; share.set(dose); draw(); };
   stage.append(picker, words,
     choose("Heads", labels, heads, (label) => { heads = label; draw(); }).element,
-    share.element, html("div", { class: "row" }, html("div", { class: "grow" }, table),
-      button("Untouched", rest)), said);
+    html("div", { class: "row" }, share.element, button("Untouched", rest)), table, said);
 
   const draw = () => {
     const sentence = sentences[at], { tokens } = sentence;
