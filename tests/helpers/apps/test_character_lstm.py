@@ -83,6 +83,34 @@ def test_stored_texts_are_written_again(model):
     assert breaks[0] >= 3 and breaks[1] >= 3 and breaks[2] < breaks[0]
 
 
+def test_every_cell_was_held():
+    """Only the second of the two closest changes the lines much; in other networks, the closest."""
+    table, first = stored("held_cell"), stored("character_lstm")["held"]
+    medians = {row["cell"]: row["median"] for row in table["every"]}
+    assert list(medians) == list(range(character_lstm.D_MODEL))
+    assert all(medians[row["cell"]] == row["median"] for row in first[1:])
+    assert sum(abs(m - first[0]["median"]) > 5 for m in medians.values()) == 1
+    for row in table["networks"]:
+        assert row["cells"][0]["median"] > 2 * row["median"] > row["cells"][1]["median"]
+
+
+def test_losses_with_a_held_cell_are_found_again(model):
+    """What the hold of the second cell costs is at line breaks."""
+    free, _, second = (
+        held_cell.losses(model, sample["cell"], sample["mean"] or 0.0)
+        for sample in stored("held_cell")["samples"]
+    )
+    for found, row in zip((free, second), stored("held_cell")["losses"][::2], strict=True):
+        assert found == pytest.approx(row, abs=5e-3)
+    assert second["line breaks"] > 1.5 * free["line breaks"]
+    assert second["others"] - free["others"] < 0.02
+
+
+def test_a_number_of_the_hidden_state_is_held(model, fewer_texts):
+    free = experiment.written_lines(model, None, 0.0)["median"]
+    assert held_cell.median_line(model, 68, held_cell.hidden_mean(model, 68)) > free + 5
+
+
 def test_written_lines_are_counted(model, fewer_texts):
     found = experiment.written_lines(model, None, 0.0)
     assert found["lines"] > 10 and 20 < found["median"] < 60
