@@ -42,13 +42,18 @@ class Certainty(StrEnum):
 class Diagnosis:
     """A known mistake that fits, how well, and the cases that show it.
 
-    `unexplained` are the cases that are wrong, but not as the known mistake makes them.
+    `unexplained` are the cases that are wrong, but not as the known mistake makes them, and
+    `otherwise` those of them for which it has a result: where it ends in an error, the same mistake
+    in another spelling may end in another one. `more` is how many entries of a list of values are
+    wrong that the known mistake does not make so.
     """
 
     mistake: int
     certainty: Certainty
     cases: tuple[int, ...]
     unexplained: tuple[int, ...] = ()
+    otherwise: tuple[int, ...] = ()
+    more: int = 0
 
 
 def shown_mistake(
@@ -81,7 +86,8 @@ def shown_mistake(
         return None
     shown = tuple(i for i in telling if agrees[which][i])
     unexplained = tuple(i for i in wrong if not agrees[which][i])
-    return Diagnosis(which, Certainty.MOST_AGREE, shown, unexplained)
+    otherwise = tuple(i for i in unexplained if has_result(catalogue.wrong[which][i]))
+    return Diagnosis(which, Certainty.MOST_AGREE, shown, unexplained, otherwise)
 
 
 def _likeliest(
@@ -123,6 +129,11 @@ def _weight(case: int, catalogue: Catalogue, agrees: Sequence[Sequence[bool]]) -
     pairs = zip(catalogue.sentences, agrees, strict=True)
     many = {sentence for sentence, row in pairs if row[case]}
     return (1 - 2 / max(2, catalogue.n_outcomes[case])) / len(many)
+
+
+def has_result(outcome: object) -> bool:
+    """Whether an outcome is a value, and no error."""
+    return getattr(outcome, "ok", True)
 
 
 def says_little(outcome: Outcome) -> bool:
@@ -237,7 +248,8 @@ def _among_others(task: Task, got: object) -> Diagnosis | None:
     if len(fits) != 1:
         return None
     [which] = fits.values()
-    return Diagnosis(which, Certainty.MOST_AGREE, (0,))
+    more = len(differs(got, want) - differs(task.mistakes[which].answer, want))
+    return Diagnosis(which, Certainty.MOST_AGREE, (0,), more=more)
 
 
 def _is_list_like(value: object, want: object) -> bool:

@@ -56,9 +56,11 @@ def render(task: Task, cases: Sequence[Case], verdict: Verdict) -> str:
         return f"{text}\n{_MARKED}"
     if verdict.case is None:
         return text
+    cause = _cause(task, verdict)
     if len(cases) > 1:
         text = f"{_which_case(verdict.case, cases)}: {text}"
-    cause = _cause(task, verdict)
+    if verdict.diagnosis and verdict.diagnosis.more:
+        text += f" {_more(verdict.diagnosis.more)}"
     if was_mutated(verdict.outcome) and not isinstance(verdict.finding, Mutated):
         may_be = "" if cause else ", which may be the cause"
         text += f"\nAlso, {mutations(task, verdict.outcome)}{may_be}: {_COPY}"
@@ -66,8 +68,8 @@ def render(task: Task, cases: Sequence[Case], verdict: Verdict) -> str:
         text = f"{cause}\n{text}"
     elif isinstance(verdict.finding, Different):
         text += _related(task, verdict.finding)
-    if verdict.diagnosis and verdict.diagnosis.unexplained:
-        text += "\n" + _unexplained(verdict.diagnosis.unexplained[0], cases)
+    if verdict.diagnosis and verdict.diagnosis.otherwise:
+        text += "\n" + _unexplained(verdict.diagnosis.otherwise[0], cases)
     return text
 
 
@@ -135,7 +137,14 @@ def _which_case(number: int, cases: Sequence[Case]) -> str:
 
 def _unexplained(number: int, cases: Sequence[Case]) -> str:
     other = _which_case(number, cases).removeprefix("On ")
-    return f"It does not explain everything: {other} is wrong in another way."
+    return f"It may not explain everything: {other} is wrong in another way."
+
+
+def _more(entries: int) -> str:
+    """That other entries of a list are wrong, too."""
+    if entries == 1:
+        return "Another entry is wrong, too."
+    return f"{COUNTS.get(entries, entries)} other entries are wrong, too.".capitalize()
 
 
 def finding(task: Task, found: Finding, array: str = "an array") -> str:
@@ -330,8 +339,8 @@ def training(task: Task, fact: Seen) -> str:
             )
         case Sign.FEW_EXAMPLES if seen.distinct <= seen.examples:
             return (
-                f"All {seen.steps:,} steps saw the same {seen.distinct:,} examples. Sample new "
-                "ones in each step, from all that there are."
+                f"All {seen.steps:,} steps saw the same examples, {seen.distinct:,} different "
+                "ones. Sample new ones in each step, from all that there are."
             )
         case Sign.FEW_EXAMPLES:
             return (
@@ -374,7 +383,7 @@ def training(task: Task, fact: Seen) -> str:
             return "The learning rate was 0."
         case Sign.SMALL_RATE:
             return (
-                f"The learning rate was at most {seen.peak:.2g}. A rate about "
+                f"The learning rate was at most {_limit(seen.peak)}. A rate about "
                 f"{enough.rate / seen.peak:.0f} times as large is enough."
             )
         case Sign.LARGE_RATE:
@@ -387,6 +396,12 @@ def training(task: Task, fact: Seen) -> str:
             return f"Each step saw {examples}; {enough.examples} are enough."
         case Sign.DECAY:
             return f"The weight decay was {seen.decay:g}, which pulls all weights towards 0."
+
+
+def _limit(peak: float) -> str:
+    """A peak as an upper limit: a schedule may stay a little below the number that was written."""
+    written = float(f"{peak:.1g}")
+    return f"{written if peak <= written <= 1.06 * peak else peak:.2g}"
 
 
 # ------------------------------------------------------------------ values
@@ -462,7 +477,8 @@ def difference(
     if of and found.path:
         where += f", {of[found.path[0]]},"
     if labels and found.path and isinstance(found.path[-1], str) and isinstance(found.got, bool):
-        return f"{where}: this is {_truth(found.got)}; it should be {_truth(found.want)}."
+        holds = "holds, but should not" if found.got else "should hold, but does not"
+        return f"This {holds}: {where}."
     came, wanted = _came_and_wanted(found, array)
     if hidden:
         return f"{where} {came}: this is not right."
@@ -479,10 +495,6 @@ def _place(name: str, path: Sequence[int | str], labels: bool) -> str:
         else:
             where += f"[{key!r}]"
     return where
-
-
-def _truth(value: bool) -> str:
-    return "true" if value else "false"
 
 
 def _came_and_wanted(found: Difference, array: str) -> tuple[str, str]:

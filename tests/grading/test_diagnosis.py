@@ -109,8 +109,45 @@ def test_reported_case_shows_the_named_mistake():
     said = grade(example(), lambda x: x**2 if len(x) > 1 else x * 7, 0).message
     assert said.startswith("Probable cause: Squared.\nOn case 2 of 4 (n = 4): ")
     assert said.endswith(
-        "\nIt does not explain everything: case 1 of 4 (n = 2) is wrong in another way."
+        "\nIt may not explain everything: case 1 of 4 (n = 2) is wrong in another way."
     )
+
+
+def test_another_error_is_no_second_mistake():
+    """In another spelling the same mistake ends in another error."""
+    squared = Mistake(lambda x: x**2 if len(x) > 1 else x[5], "Squared.")
+    task = example(mistakes=(squared, Mistake(lambda x: x + 2, "Added.")))
+    said = grade(task, lambda x: x**2 if len(x) > 1 else x.reshape(2, 3), 0).message
+    assert said.startswith("Probable cause: Squared.\n") and "explain" not in said
+
+
+@pytest.mark.parametrize(("got", "more"), [((2, 5), ""), ((2, 6), " Another entry is wrong, too.")])
+def test_another_wrong_entry_is_told(got, more):
+    task = example(kind="predict", reference=(1, 5, 7), mistakes=(Mistake((2, 5, 7), "One more."),))
+    said = grade(task, (*got, 7), 0).message
+    assert "One more.\n" in said and said.endswith(f"[0] is 2: this is not right.{more}")
+
+
+@pytest.mark.parametrize(
+    ("name", "why", "said"),
+    [
+        ("BuggyCausalHead", "Here scores", "In training no weight is set to 0."),
+        ("BuggyCausalHead", "One dropout mask", "all sentences of a batch share one draw"),
+        (
+            "BuggyBlock",
+            "In evaluation everything is right. But dropout",
+            "stream itself are dropped",
+        ),
+        ("equivalent_weights", "Some weights are negative", "A weight is below zero; none may be."),
+        ("equivalent_weights", "The context vector is a multiple", "another context vector."),
+        ("speculative_step", "All accepted words", "2 words are accepted here; it should be 1"),
+    ],
+)
+def test_what_a_case_shows_fits_the_cause(name, why, said):
+    task = load(name)
+    which = next(k for k, known in enumerate(task.mistakes) if known.why.startswith(why))
+    message = grade(task, task.mistakes[which].answer, 0).message
+    assert message.startswith(f"What went wrong: {why}") and said in message
 
 
 def test_uninformative_case_is_not_reported_first():

@@ -624,7 +624,7 @@ def test_labels_of_the_harness_are_quoted():
         (
             {"A is zero": True},
             {"A is zero": False},
-            "“A is zero”: this is true; it should be false.",
+            "This holds, but should not: “A is zero”.",
         ),
         ({"a": {"b": 1}}, {"a": {"b": 2}}, "“a”, “b” is 1; expected 2."),
     ):

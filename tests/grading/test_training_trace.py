@@ -222,7 +222,7 @@ def test_planted_fault_is_seen_and_told(sign):
     ("sign", "said"),
     [
         (Sign.EMPTY, "27 of 30 steps got a batch without examples."),
-        (Sign.FEW_EXAMPLES, "All 30 steps saw the same 4 examples."),
+        (Sign.FEW_EXAMPLES, "All 30 steps saw the same examples, 4 different ones."),
         (Sign.FEW_STEPS, "The optimizer made 12 steps; 30 are enough."),
         (Sign.SMALL_RATE, "was at most 0.01. A rate about 10 times as large is enough."),
         (Sign.LARGE_RATE, "rose to 1. A rate about 10 times smaller is enough."),
@@ -687,7 +687,7 @@ def test_training_in_the_sandbox_is_seen():
     outcomes = answers.outcomes["trained"]
     assert (outcomes[0].training.steps, outcomes[0].training.distinct) == (30, 4)
     verdict = judge(own, prepared.cases, outcomes, prepared.baseline)
-    assert "All 30 steps saw the same 4 examples." in verdict.message
+    assert "All 30 steps saw the same examples, 4 different ones." in verdict.message
 
 
 # ------------------------------------------------------------------ the tasks

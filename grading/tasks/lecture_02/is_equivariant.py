@@ -157,8 +157,8 @@ def one_order_by_chance(layer, x):
 
 
 @task.mistake(
-    "The rows were compared without regard to their positions. A layer that gives right rows to "
-    "the wrong words passes that. Row by row, compare with layer(x)[order]."
+    "In this comparison it does not matter at which word a number stands. A layer that gives right "
+    "rows to the wrong words passes it. Row by row, compare with layer(x)[order]."
 )
 def as_heaps(layer, x):
     return all(

@@ -94,8 +94,8 @@ task.mistake(
     lambda scores: np.log(softmax(scores) + 1e-12),
 )
 task.mistake(
-    "Small weights were raised to a smallest one, so they get the same logarithm, whatever their "
-    "scores. Work out the logarithm of the fraction on paper first.",
+    "A tiny number keeps the weights above 0 here. So all that are much smaller get its logarithm, "
+    "whatever their scores. Work out the logarithm of the fraction on paper first.",
     lambda scores: np.log(np.maximum(softmax(scores), 1e-300)),
 )
 

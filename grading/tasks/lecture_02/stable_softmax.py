@@ -94,8 +94,8 @@ task.mistake(
     lambda scores: np.eye(scores.shape[-1])[scores.argmax(axis=-1)],
 )
 task.edit(
-    "Large scores were cut off. That keeps exp finite but makes different scores equal. Subtract "
-    "the row's largest score instead: that changes no weight.",
+    "Scores beyond a limit were set to it. That keeps exp finite but makes different scores equal. "
+    "Subtract the row's largest score instead: that changes no weight.",
     "scores - scores.max(axis=-1, keepdims=True",
     "np.clip(scores, -700, 700",
 )

@@ -335,7 +335,7 @@ class NoGradient(InParts):
 
 
 @task.mistake(
-    "The layer's output was cut into three parts of one width, as `chunk` does. Queries and keys "
+    "The layer's output was cut into thirds, as `chunk` does. Queries and keys "
     "have d_k numbers and values d_v, so that fits only if the two are equal."
 )
 class ChunksByRootOfKeys(EqualThirds):

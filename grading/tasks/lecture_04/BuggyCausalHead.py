@@ -351,13 +351,16 @@ def in_words(args, result):
             "In evaluation the head was called twice with the same input and returned two "
             "different results."
         )
-    alone = not result["in training, the same as without dropout"]
-    if alone and not result["in training, each sentence draws its own"]:
-        return "In training the same weights are set to 0 in all sentences of a batch."
-    if result["in training, share of weights set to 0"] == 0:
+    alone = result["in training, the same as without dropout"]
+    grown = result["in training, the others are divided by 1 − p"]
+    if result["in training, share of weights set to 0"] == 0 and (alone or not grown):
         return "In training no weight is set to 0."
-    if not result["in training, the others are divided by 1 − p"]:
+    if not result["in training, each sentence draws its own"]:
+        return "In training all sentences of a batch share one draw of dropout."
+    if not grown:
         return "In training, the remaining weights of a row are not the weights divided by 1 − p."
+    if not result["in training, whole weights are dropped"]:
+        return "In training, one number of a context vector is dropped without the others."
     left = result["tensors that do not move with the head"]
     if left:
         return f"When the head moves to another device, this stays behind: {', '.join(left)}."

@@ -59,9 +59,9 @@ task.mistake(
     lambda q, k, v, is_padding: F.scaled_dot_product_attention(q, k, v),
 )
 task.edit(
-    "A mask of numbers is *added* to the scores, so the scores of the padding are now 1 below "
-    "what they were. That lowers the weight of the padding but does not remove it. Pass booleans, "
-    "or 0 and −∞.",
+    "A mask of numbers is *added* to the scores. Compared with those of the words, the scores of "
+    "the padding are now 1 lower. That lowers the weight of the padding but does not remove it. "
+    "Pass booleans, or 0 and −∞.",
     "~is_padding",
     "(~is_padding).to(q.dtype)",
 )

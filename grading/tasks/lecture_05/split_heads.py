@@ -47,8 +47,8 @@ def by_hand(x, n_heads):
 
 task.mistake(
     "The shape is right, but the content is not. `view` and `reshape` read the numbers in order, "
-    "so the first head gets the first words, whole. Cut each row first, (batch, T, n_heads, d), "
-    "and then exchange two axes.",
+    "so the first head gets the first numbers of a sentence, and not a piece of each word. Cut "
+    "each row first, (batch, T, n_heads, d), and then exchange two axes.",
     lambda x, n_heads: x.reshape(x.shape[0], n_heads, x.shape[1], -1),
 )
 task.mistake(

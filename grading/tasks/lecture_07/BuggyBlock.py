@@ -393,14 +393,14 @@ def what_is_seen(args, result):
     """Dropout where it should not be, or not where it should."""
     if result["drops in evaluation"]:
         return "In evaluation, two calls with the same input differ."
-    if not args[1]["feed_forward.down_proj.weight"].any():
-        return None  # the example: little is added, so little can be dropped
+    stream = (
+        "In training, entries of the residual stream itself are dropped, or of what a norm reads."
+    )
+    if not args[1]["feed_forward.down_proj.weight"].any():  # the example: little can be dropped
+        return stream if result["drops feed-forward in training"] else None
     for name in ("attention", "feed-forward"):
         if not result[f"drops {name} in training"]:
             return f"In training, nothing is dropped from the output of {name}."
     if result["drops the stream in training"]:
-        return (
-            "In training, entries of the residual stream itself are dropped, or of what a norm "
-            "reads."
-        )
+        return stream
     return None

@@ -121,8 +121,8 @@ def too_few(logits, temperature, p):
 
 
 @task.mistake(
-    "The most probable word is always kept. But in all other rows one word too few is kept: the "
-    "words that are kept have to *reach* p."
+    "The most probable word is always kept. But where one is not enough, one word too few is kept: "
+    "the words that are kept have to *reach* p."
 )
 def too_few_but_one(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)

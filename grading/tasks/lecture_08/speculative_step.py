@@ -181,10 +181,21 @@ def cases(seed):
     return found
 
 
+def _gives(answer, args, result):
+    """Whether an answer gives this result."""
+    try:
+        n, row = answer(*args)
+    except (IndexError, RuntimeError):
+        return False
+    return n == result[0] and np.allclose(row, result[1])
+
+
 @task.diagnostic
 def another_sampling(args, result):
     """Whether a wrong `speculative_sampling`, which the step calls, would give this result."""
     p, q, proposed, chances = args
+    if any(_gives(mistake.answer, args, result) for mistake in load("speculative_step").mistakes):
+        return None  # that mistake is told
     for mistake in load("speculative_sampling").mistakes:
         accept, instead = mistake.answer(p[:-1], q)
         yes = chances < accept[torch.arange(len(proposed)), proposed]

@@ -107,8 +107,8 @@ def padding_asked(sentences):
 
 
 @task.mistake(
-    "END comes after the padding of shorter sentences, because all were padded first. END comes "
-    "right after a sentence's own last word."
+    "In shorter sentences END comes after the padding, in the last column. It belongs right after "
+    "a sentence's own last word."
 )
 def end_after_padding(sentences):
     begun, _ = by_padding(sentences)

@@ -94,6 +94,27 @@ def too_far(weights, values):
     return weights + 3 * (equivalent_weights(weights, values) - weights)
 
 
+@task.mistake(
+    "The context vector is a multiple of the right one: the weights were divided by their sum, and "
+    "that scales the context, too. Choose a direction that keeps the sum, so that nothing has to "
+    "be divided."
+)
+def rescaled(weights, values):
+    direction = torch.linalg.svd(values.T)[2][values.shape[1]]
+    direction = direction if direction.min() < 0 else -direction
+    other = (weights + _until_zero(weights, direction)).clamp(min=0)
+    return other / other.sum()
+
+
+@task.mistake(
+    "A weight that fell below 0 was set to 0, and that changes the sum and the context. Stop where "
+    "the first weight reaches 0."
+)
+def cut_at_zero(weights, values):
+    direction = torch.linalg.svd(torch.cat([values, torch.ones_like(values[:, :1])], 1).T)[2][-1]
+    return (weights + 0.1 * direction / direction.abs().max()).clamp(min=0)
+
+
 @task.mistake("The weights do not sum to 1: the direction must keep the sum, too.")
 def any_sum(weights, values):
     direction = torch.linalg.svd(values.T)[2][-1]
@@ -125,6 +146,11 @@ def _least(weights, values):
     return torch.linalg.lstsq(kept.T, weights @ kept).solution
 
 
+def _parallel(one, other):
+    """Whether one vector is a multiple of another."""
+    return bool(torch.allclose(one @ one * other, one @ other * one, 1e-4, 1e-5))
+
+
 @task.harness
 def harness(answer, weights, values):
     """What the new weights give, and whether they are weights, and others."""
@@ -138,6 +164,7 @@ def harness(answer, weights, values):
         raise ValueError(f"expected weights of shape {tuple(weights.shape)}")
     return {
         "weights": len(found),
+        "a multiple of the same context": _parallel(found @ values, weights @ values),
         "the same context": bool(torch.allclose(found @ values, weights @ values, 1e-4, 1e-5)),
         "a sum of 1": bool((found.sum() - 1).abs() < 1e-5),
         "a weight below zero": bool(found.min() < -1e-9),
@@ -178,3 +205,17 @@ def _blocked(generator, place, sign):
         near, far = (((new - weights).abs().max()) for new in (blocked, moved))
         if near < 0.006 and far > 0.03:
             return weights, values
+
+
+@task.diagnostic
+def what_does_not_hold(args, result):
+    """The first of the four conditions that is not met."""
+    if not result["the same context"]:
+        return "The new weights give another context vector."
+    if not result["a sum of 1"]:
+        return "The new weights do not sum to 1."
+    if result["a weight below zero"]:
+        return "A weight is below zero; none may be."
+    if not result["a weight moved by 0.01"]:
+        return "No weight has moved by 0.01."
+    return None
