@@ -99,7 +99,7 @@ lamplight.explorable("moving_note", (stage, config) => {
   };
   stage.append(html("div", { class: "row", style: "align-items:center" }, play, block.element,
     tick("attention", true, (v) => { attends = v; draw(); }).element),
-  html("div", { class: "row", style: "margin-top:.6rem" }, plane, html("div", { class: "grow" },
-    html("label", { style: "display:block;margin-top:.6rem" }, "Sentence ", select), text, chart)), said);
+  html("div", { class: "row", style: "margin:9px 0" }, plane, html("div", { class: "grow" },
+    html("label", { style: "display:block" }, "Sentence ", select), text, chart)), said);
   choose(marks[config.start[0] * sentences[0].length + config.start[1]]);
 });
