@@ -21,7 +21,8 @@ task = TaskFile(
         "never found. It also says how they would have to be placed.",
         "If the keys lie on the unit circle and the query points at the right key, the scores of "
         "that key and its neighbour differ by the query's length times (1 − cos(2π/n)) / √2. For "
-        "n = 32 that cosine is 0.981. How long must a query be for a lead of 20?",
+        "n = 32 that cosine is 0.981. How long must a query be for this difference, "
+        "the lead of the right key, to be 20?",
     ),
 )
 

@@ -17,11 +17,11 @@ task = TaskFile(
         "Begin with two weights, w and 1 − w. If the first score grows by a little, the first "
         "weight grows by w (1 − w) times that, and the second falls by the same, since the two sum "
         "to 1. For the weights 0.75 and 0.25, by how much does that change 4 · w + 0 · (1 − w)? "
-        "The second score does the opposite.",
+        "If the second score grows instead, the change is the opposite.",
         "With more weights: if score i grows, its own weight grows by w_i (1 − w_i), and each "
         "other weight w_j falls by w_i w_j. (For two weights that is the same as before.) "
-        "Multiply each of these changes by its `wanted` and add them up. Which factor do all "
-        "terms share?",
+        "Multiply each of these changes by the entry of `wanted` for that weight, and add them "
+        "up. Which factor do all terms share?",
     ),
 )
 
@@ -209,7 +209,7 @@ def others_without_own_weight(scores, wanted):
 
 @task.mistake(
     "The score's own part is right. If score i grows, each other weight w_j falls by w_i w_j, so "
-    "its `wanted` is multiplied by w_j as well."
+    "its entry of `wanted` is multiplied by w_j as well."
 )
 def others_without_their_weights(scores, wanted):
     weights = softmax(scores)
@@ -243,7 +243,8 @@ task.mistake(
 )
 task.mistake(
     "`wanted` has no effect: w (1 − w) is how a weight changes with its own score. Multiply each "
-    "weight's change by its `wanted`, and remember that a score changes all weights of its row.",
+    "weight's change by its entry of `wanted`, and remember that a score changes all weights of "
+    "its row.",
     lambda scores, wanted: softmax(scores) * (1 - softmax(scores)),
 )
 task.mistake(

@@ -23,8 +23,8 @@ task = TaskFile(
         "labels for each swap. The first 16 are brought. Where do you find "
         "labels that nobody brought?",
         "Sample two wishes for each gardener, one that can be met and one that cannot, and "
-        "choose between them with `torch.where`. Choose between the seeds and 8 by the same "
-        "condition.",
+        "choose between them with `torch.where`. The same condition chooses the target: the "
+        "kind of seeds in the wanted jar, or 8.",
         "The lecture's model is a head followed by an `nn.Linear`, the output layer. It needs one "
         "change: its output layer must have nine outputs. `make_batch` is a function "
         "without arguments: `lambda: …`, as in the lecture.",

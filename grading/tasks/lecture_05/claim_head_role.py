@@ -11,7 +11,8 @@ task = TaskFile(
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
     hints=(
         "Could another head do the same job?",
-        "A head's output passes through `W_out` and then to later layers. What if these ignore it?",
+        "A head's output passes through `W_out` and then to later layers. What if these "
+        "layers ignore the output?",
     ),
 )
 

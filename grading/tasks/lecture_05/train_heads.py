@@ -98,8 +98,8 @@ def by_hand(seed):
 
 
 task.mistake(
-    "It is at chance on all three questions, on new sequences. Do you train the model that you "
-    "return, on new sequences in each step?",
+    "On new sequences, the model is at chance on all three questions. Do you train the model that "
+    "you return, on new sequences in each step?",
     lambda seed: (set_seed(seed), (Reader(4), [None] * 4))[1],
 )
 
@@ -111,7 +111,7 @@ task.mistake(
 
 
 @task.mistake(
-    "The list holds the roles that one would expect. Measure them with `head_roles_by_ablation`."
+    "The list holds the roles that you would expect. Measure them with `head_roles_by_ablation`."
 )
 def guessed(seed):
     return train_heads(seed)[0], [0, 0, 0, 0]

@@ -24,8 +24,8 @@ task = TaskFile(
     hints=(
         "First without a cache: write the model for one piece, layer by layer, and compare with "
         "`model(tokens[None])[0]` in a cell of your own.",
-        "Then store what a layer needs of old words. Where do the new words begin? The stored "
-        "keys tell you.",
+        "Then store what each layer needs from the old words. Where do the new words begin? The "
+        "stored keys tell you.",
         "For a piece of several words, write a mask with a row for each new word and a column for "
         "each word so far. The last row is True everywhere.",
         "List everything that a reader changes while it reads. Does `fork` hand over all of it? "

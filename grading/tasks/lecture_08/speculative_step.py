@@ -105,7 +105,7 @@ task.edit(
 
 @task.mistake(
     "If all are accepted, there is no first rejection. `argmin` and `argmax` return 0 then, the "
-    "same as if the first word is rejected."
+    "same as if the first word had been rejected."
 )
 def finds_none(p, q, proposed, chances):
     accept, instead = speculative_sampling(p[:-1], q)

@@ -67,7 +67,7 @@ task.mistake(
 
 
 @task.mistake(
-    "It has learned little. Does it see the same batch in every step, or is the rate small "
+    "The model has learned little. Does it see the same batch in every step, or is the rate small "
     "throughout?"
 )
 def one_batch(texts, d_model, steps):
@@ -80,8 +80,8 @@ def one_batch(texts, d_model, steps):
 
 
 @task.mistake(
-    "It knows which word follows which, but its verbs are hardly better than chance. Agreement is "
-    "learned late: did all the steps get a full batch, at the rate of the statement?"
+    "The model knows which word follows which, but its verbs are hardly better than chance. "
+    "Agreement is learned late: did all the steps get a full batch, at the rate of the statement?"
 )
 def too_short(texts, d_model, steps):
     torch.manual_seed(0)

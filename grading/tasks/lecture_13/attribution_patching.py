@@ -14,8 +14,8 @@ task = TaskFile(
     hints=(
         "Work out the example by hand. In head 1, the twin differs in one number: it is smaller, "
         "and the gradient there is positive. Which sign should its result have?",
-        "Write `torch.arange(6)` for a row of three heads with two numbers each. What do the two "
-        "ways of unflattening give?",
+        "Write `torch.arange(6)` for a row of three heads with two numbers each. Compare "
+        "`.unflatten(0, (-1, 3))` with `.unflatten(0, (3, -1))`.",
     ),
 )
 

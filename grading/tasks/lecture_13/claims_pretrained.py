@@ -10,8 +10,8 @@ task = TaskFile(
     outcome="say what an experiment on a model shows, and what it does not",
     reasons={
         "a": incorrect(
-            "A map says where a head attends. Whether the model needs this one head, an ablation "
-            "would have to show."
+            "A map says where a head attends. Only an ablation would show whether the model "
+            "needs this one head."
         ),
         "b": correct(
             "The fifteen are the control: they are in the same blocks, and without the three "
@@ -22,7 +22,8 @@ task = TaskFile(
             "number at other positions, and late heads fetch it from there."
         ),
         "d": correct(
-            "A push towards *are* would show after *letter*, too. There, *is* stays ahead."
+            "A push towards *are* would show after *letter*, too. There, the model still prefers "
+            "*is*."
         ),
         "e": incorrect(
             "Six errors remain, and the attention that is usual where the verb is wrong spoils "

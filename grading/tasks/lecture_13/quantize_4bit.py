@@ -14,8 +14,8 @@ task = TaskFile(
     "are right",
     results=("the scales", "the smallest weights", "the numbers"),
     hints=(
-        "There are sixteen numbers, from the lowest for the smallest weight to the highest for "
-        "the largest: how many steps are between them?",
+        "The smallest weight gets the number 0, and the largest gets 15. How many steps lie "
+        "between the two?",
         "`least[:, None]` has shape (n, 1), so each row is shifted by its own number.",
         "What is the range of a block whose weights are all equal, and what happens if you divide "
         "by it?",
