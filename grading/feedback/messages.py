@@ -476,13 +476,26 @@ def difference(
     where = _place(name, found.path, labels)
     if of and found.path:
         where += f", {of[found.path[0]]},"
-    if labels and found.path and isinstance(found.path[-1], str) and isinstance(found.got, bool):
-        holds = "holds, but should not" if found.got else "should hold, but does not"
-        return f"This {holds}: {where}."
+    truth = isinstance(found.got, bool | np.bool_) and isinstance(found.want, bool | np.bool_)
+    if labels and found.path and isinstance(found.path[-1], str) and truth:
+        return _holds(where, found.got)
     came, wanted = _came_and_wanted(found, array)
     if hidden:
         return f"{where} {came}: this is not right."
     return f"{where} {came}; expected {wanted}." + _table(found)
+
+
+def fact(name: str, came: object, wanted: object) -> str:
+    """How a fact that a task's check has a name for differs from what was expected."""
+    said = f"“{name[:1].upper()}{name[1:]}”"
+    if isinstance(came, bool) and isinstance(wanted, bool):
+        return _holds(said, came)
+    return f"{said} is {came}; expected {wanted}."
+
+
+def _holds(said: str, holds: bool) -> str:
+    """That something holds that should not, or the other way around."""
+    return f"This {'holds, but should not' if holds else 'should hold, but does not'}: {said}."
 
 
 def _place(name: str, path: Sequence[int | str], labels: bool) -> str:

@@ -140,6 +140,22 @@ def test_another_wrong_entry_is_told(got, more):
         ),
         ("equivalent_weights", "Some weights are negative", "A weight is below zero; none may be."),
         ("equivalent_weights", "The context vector is a multiple", "another context vector."),
+        ("Block", "The two norms of a block are swapped", "but this is not its output."),
+        (
+            "BuggyBlock",
+            "In evaluation everything is right. But in",
+            "from the output of attention.",
+        ),
+        ("MultiHead", "The second result holds the scores", "holds negative numbers"),
+        ("accuracy_by_carries", "All were counted as right", "expected"),
+        ("cache_test", "It tries one reader", "readers that share one cache."),
+        ("greedy_sums", "`argmax` was taken over the batch", "“tokens” differs"),
+        (
+            "split_pairs",
+            "There is no random order",
+            "should hold, but does not: “Another generator",
+        ),
+        ("train_keep_best", "It measures before the steps", "The returned list is right. But"),
         ("speculative_step", "All accepted words", "2 words are accepted here; it should be 1"),
     ],
 )

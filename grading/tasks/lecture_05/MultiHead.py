@@ -571,7 +571,9 @@ def weights_are_weights(args, result):
     weights, mask = result[1], args[4].numpy()
     if np.isnan(weights).any():
         return "The weights hold NaN."
-    if (np.abs(weights) * ~mask > 1e-9).any():
+    if (weights < 0).any():
+        return "The second result holds negative numbers, so these are no weights."
+    if (weights * ~mask > 1e-9).any():
         return "Masked keys get weight."
     sums = weights.sum(axis=-1)
     if not np.allclose(sums, 1.0):

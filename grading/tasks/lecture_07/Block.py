@@ -279,7 +279,7 @@ def last_norm(args, result):
     scale, shift = state["norm_feed_forward.weight"], state["norm_feed_forward.bias"]
     rest = (torch.as_tensor(result) - shift) / scale
     if sizes[-1] == "post" and rest.mean(dim=-1).abs().max() > 1e-6:
-        return "In post-norm the last step is a norm, but this output is not normalized."
+        return "In post-norm the last step is `norm_feed_forward`, but this is not its output."
     return None
 
 

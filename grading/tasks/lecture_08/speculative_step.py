@@ -219,5 +219,6 @@ def how_many(args, result):
     """The number of accepted words, first."""
     right = speculative_step(*args)[0]
     if result[0] != right:
-        return f"{result[0]} words are accepted here; it should be {right} of {len(args[2])}."
+        words = "word is" if result[0] == 1 else "words are"
+        return f"{result[0]} {words} accepted here; it should be {right} of {len(args[2])}."
     return None

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from grading.author import Case, TaskFile
+from grading.feedback import messages
 from helpers.blocks import TransformerBlock, TransformerStack
 from helpers.config import TransformerConfig
 from helpers.positions import LearnedPositions
@@ -287,7 +288,7 @@ def first_fact(args, result):
                 return _parts(args, result[fact], want)
             if fact == "rows that sum to 1":
                 return "The rows of the output sum to 1. Return logits, without softmax."
-            return f"“{fact.capitalize()}” is {result[fact]}; expected {want}."
+            return messages.fact(fact, result[fact], want)
     return None
 
 

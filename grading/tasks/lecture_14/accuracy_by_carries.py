@@ -194,6 +194,7 @@ def columns(args, result):
     right = accuracy_by_carries(*args).numpy()
     if result.shape == right.T.shape != right.shape:
         return "There is a column for each number of carries. Return a *row* for each."
-    if result.shape == right.shape and (result[:, 0] == right[:, 1] - right[:, 0]).all():
+    wrong = right[:, 1] - right[:, 0]
+    if result.shape == right.shape and (result[:, 0] == wrong).all() and right[:, 0].any():
         return "The first column counts the *wrong* answers."
     return None

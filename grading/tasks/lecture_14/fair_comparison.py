@@ -144,8 +144,8 @@ task.edit(
     "if mean > best or chosen is None:",
 )
 task.edit(
-    "A failed run (NaN) was left out of the mean, or counted as 0. Its rate must not be chosen, "
-    "however good the other runs are.",
+    "A rate was chosen although one of its runs failed (NaN): the mean did not become NaN. Such a "
+    "rate must not be chosen, however good its other runs are.",
     "mean = sum(tried) / len(tried)",
     "tried = [x for x in tried if x == x]\n"
     "            mean = sum(tried) / len(tried) if tried else -1",

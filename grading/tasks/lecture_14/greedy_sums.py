@@ -56,6 +56,7 @@ def into_a_table(model, questions, n):
     "is the last axis."
 )
 def over_the_batch(model, questions, n):
+    was_training = model.training
     model.eval()
     tokens = questions
     with torch.no_grad():
@@ -63,6 +64,7 @@ def over_the_batch(model, questions, n):
             rows = model(tokens)[:, -1].argmax(dim=0)  # (vocab,)
             newest = rows[torch.arange(len(tokens)) % len(rows)]
             tokens = torch.cat([tokens, newest[:, None]], dim=1)
+    model.train(was_training)
     return tokens
 
 
@@ -114,6 +116,7 @@ def first_only(model, questions, n):
 
 @task.mistake("The digits were sampled. Greedy decoding takes the most probable.")
 def drawn(model, questions, n):
+    was_training = model.training
     model.eval()
     tokens = questions
     generator = torch.Generator().manual_seed(0)
@@ -122,6 +125,7 @@ def drawn(model, questions, n):
             chances = (0.1 * model(tokens)[:, -1]).softmax(dim=-1)
             newest = torch.multinomial(chances, 1, generator=generator)
             tokens = torch.cat([tokens, newest], dim=1)
+    model.train(was_training)
     return tokens
 
 
@@ -225,3 +229,17 @@ def cases(seed):
         note = f"{batch} questions of n = {n}, the model in {mode}"
         found.append(Case((3 * mixing, training, questions, n), note, kind=kind))
     return found
+
+
+@task.diagnostic
+def modes(args, result):
+    """The first of the modes that is not as it should be."""
+    if not result["in evaluation"]:
+        return "The model was called while it was in training mode."
+    if not result["without gradients"]:
+        return "The model was called while gradients were recorded."
+    names = {True: "training", False: "evaluation"}
+    before, after = args[1], result["in training mode afterwards"]
+    if before != after:
+        return f"Before the call the model was in {names[before]}, and now it is in {names[after]}."
+    return None

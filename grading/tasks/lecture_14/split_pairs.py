@@ -3,6 +3,7 @@
 import torch
 
 from grading.author import Case, TaskFile
+from grading.feedback import messages
 
 task = TaskFile(
     "implement",
@@ -253,9 +254,9 @@ def first_fact(args, result):
     for fact, want in right.items():
         came = result[fact]
         if came != want and fact not in ("pairs in all", NUMBERS):
-            return f"“{fact.capitalize()}” is {came}; expected {want}."
+            return messages.fact(fact, came, want)
     if result[NUMBERS] != right[NUMBERS]:
-        return f"“{NUMBERS.capitalize()}” is {result[NUMBERS]}; expected {right[NUMBERS]}."
+        return messages.fact(NUMBERS, result[NUMBERS], right[NUMBERS])
     return None
 
 

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from grading.author import Case, TaskFile
+from grading.feedback import messages
 from helpers.tokens import IGNORE_INDEX
 from helpers.training import masked_cross_entropy
 
@@ -292,8 +293,8 @@ def what_is_wrong(args, result):
     right = harness(train_keep_best, *args)
     for fact, want in right.items():
         if fact not in ("table", "lm_head") and result[fact] != want:
-            return f"“{fact.capitalize()}” is {result[fact]}; expected {want}."
-    return f"All measurements are right. But the weights at the end are {_whose(args, result)}."
+            return messages.fact(fact, result[fact], want)
+    return f"The returned list is right. But the weights at the end are {_whose(args, result)}."
 
 
 def _whose(args, result):
