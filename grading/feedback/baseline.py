@@ -147,6 +147,11 @@ class Baseline:
         """Number of different outcomes on each case, if all known mistakes have been run."""
         return self._catalogue.n_outcomes if self._catalogue else None
 
+    def share_alike(self, which: int, case: int) -> float:
+        """The share of the known mistakes that give on a case what one of them gives."""
+        theirs = [outcomes[case] for outcomes in self.catalogue.wrong]
+        return sum(self.same(other, theirs[which]) for other in theirs) / len(theirs)
+
     def same(self, one: Outcome, other: Outcome) -> bool:
         """Whether the first outcome passes for the second."""
         return same(self.task, one, other)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from grading.feedback import messages, partial_credit
 from grading.feedback.baseline import BadTask, Baseline
-from grading.feedback.diagnosis import Diagnosis, diagnose, in_one_result, two_mistakes
+from grading.feedback.diagnosis import Certainty, Diagnosis, diagnose, in_one_result, two_mistakes
 from grading.feedback.findings import (
     BelowThreshold,
     Different,
@@ -30,6 +30,9 @@ from grading.feedback.verdict import Verdict
 from grading.runner.outcome import Outcome, Status
 from grading.runner.run import run
 from grading.task import Case, Task
+
+FEW_ALIKE = 0.2
+"""Up to which share of the known mistakes a case on which they look alike shows one of them."""
 
 
 def judge(
@@ -113,7 +116,7 @@ def _of_cases(
     if isinstance(findings[wrong[0]], BelowThreshold):
         seen = explained(task, outcomes, wrong[0], diagnosis, baseline)
         diagnosis = None if seen else diagnosis
-    case = _case_to_tell(wrong, diagnosis, baseline.n_outcomes)
+    case = _case_to_tell(wrong, diagnosis, baseline)
     as_given = task.kind == "find the bug" and diagnosis is not None and diagnosis.mistake == 0
     earned = Earned() if as_given else _earned(task, cases, outcomes, findings, baseline)
     return Verdict(
@@ -154,18 +157,25 @@ def _lowest_score(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]
     return min(float(task.score(case.args, outcome.value)) for case, outcome in pairs)
 
 
-def _case_to_tell(
-    wrong: Sequence[int], diagnosis: Diagnosis | None, n_outcomes: Sequence[int] | None
-) -> int:
+def _case_to_tell(wrong: Sequence[int], diagnosis: Diagnosis | None, baseline: Baseline) -> int:
     """The case that the student is told about.
 
     It shows the mistake that is named, and is the first on which the known mistakes differ: a case
-    so small that many of them look alike says little.
+    so small that many of them look alike says little, unless few of them look like the one that is
+    named for sure.
     """
+    n_outcomes = baseline.n_outcomes
     shown = [i for i in wrong if diagnosis is None or i in diagnosis.cases] or list(wrong)
     if n_outcomes is None:
         return shown[0]
-    return next((i for i in shown if 3 * n_outcomes[i] >= max(n_outcomes)), shown[0])
+
+    def tells(case: int) -> bool:
+        if 3 * n_outcomes[case] >= max(n_outcomes):
+            return True
+        sure = diagnosis is not None and diagnosis.certainty is Certainty.ALL_AGREE
+        return sure and baseline.share_alike(diagnosis.mistake, case) <= FEW_ALIKE
+
+    return next(filter(tells, shown), shown[0])
 
 
 def _earned(

@@ -172,6 +172,10 @@ def test_uninformative_case_is_not_reported_first():
     wrong = [Mistake(lambda x, n=n: n * x + 1, f"Times {n}.") for n in range(10, 18)]
     task = example(name="told", cases=lambda seed: cases, mistakes=tuple(wrong))
     assert grade(task, lambda x: 9 * x + 1, 0).message.startswith("On case 2 of 2 (two)")
+    assert "\nOn case 2 of 2 (two)" in grade(task, wrong[0].answer, 0).message
+    one = Mistake(lambda x: 9 * x + 5, "Five.")  # this one can be told from the others there
+    task = example(name="told", cases=lambda seed: cases, mistakes=(*wrong, one))
+    assert "Five.\nOn case 1 of 2 (nothing)" in grade(task, one.answer, 0).message
 
 
 # ------------------------------------------------------------------ two at once

@@ -234,6 +234,13 @@ def test_message_states_what_was_seen(sign, said):
     assert said in grade(task(), FAULTS[sign], 0).message
 
 
+@pytest.mark.parametrize(
+    ("peak", "said"), [(0.00029, "0.0003"), (0.00031, "0.00031"), (0.01, "0.01")]
+)
+def test_a_peak_below_a_round_number_is_rounded_up(peak, said):
+    assert messages._limit(peak) == said
+
+
 def by_helper(seed):
     model = Tiny()
     train(model, batch, STEPS, RATE, warmup=3)
