@@ -234,8 +234,8 @@ def main() -> None:
     trained = translator(TRAINED_SEED, TRAINED)
     examples = [
         example("trained", trained, long),
-        example("half-trained: beams help", model, repaired),
-        example("half-trained: beams hurt", model, spoiled),
+        example("stopped early: beams help", model, repaired),
+        example("stopped early: beams hurt", model, spoiled),
     ]
     table = {
         "made_by": "experiments/beams.py",
