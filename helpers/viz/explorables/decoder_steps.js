@@ -54,7 +54,7 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
     return [
       `Which source ${unit}s does it need now? Guess.`,
       `It attends to ${mix(now)}.`,
-      `It averages the values of the source ${unit}s by these weights.`,
+      `It averages the ${unit}s' values by these weights.`,
       `${latin === "−a" ? "The sign that removes the a" : `“${meant(best)}”`}${words && gloss ? ` (${latin})` : ""}, probability ${number(p)}.`,
     ][phase - 1];
   };
