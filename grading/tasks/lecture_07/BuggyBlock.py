@@ -14,7 +14,7 @@ task = TaskFile(
     "find the bug",
     points=11,
     minutes=22,
-    section="The block in einsum, and three defects in print",
+    section="The block in einsum, and three defects in a published program",
     outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
     "to PyTorch's own layer",
     hints=(
