@@ -146,11 +146,6 @@ def _least(weights, values):
     return torch.linalg.lstsq(kept.T, weights @ kept).solution
 
 
-def _parallel(one, other):
-    """Whether one vector is a multiple of another."""
-    return bool(torch.allclose(one @ one * other, one @ other * one, 1e-4, 1e-5))
-
-
 @task.harness
 def harness(answer, weights, values):
     """What the new weights give, and whether they are weights, and others."""
@@ -162,9 +157,11 @@ def harness(answer, weights, values):
     found = torch.as_tensor(found, dtype=values.dtype)
     if found.shape != weights.shape:
         raise ValueError(f"expected weights of shape {tuple(weights.shape)}")
+    new, old = found @ values, weights @ values  # one is a multiple of the other if these agree:
+    along = torch.allclose(new @ new * old, new @ old * new, 1e-4, 1e-5)
     return {
         "weights": len(found),
-        "a multiple of the same context": _parallel(found @ values, weights @ values),
+        "a multiple of the same context": bool(along),
         "the same context": bool(torch.allclose(found @ values, weights @ values, 1e-4, 1e-5)),
         "a sum of 1": bool((found.sum() - 1).abs() < 1e-5),
         "a weight below zero": bool(found.min() < -1e-9),
