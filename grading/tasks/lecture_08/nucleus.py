@@ -8,6 +8,7 @@ from grading.author import Case, TaskFile
 task = TaskFile(
     "implement",
     points=9,
+    redraw=True,
     minutes=18,
     section="Sampling: temperature, top-k and top-p",
     outcome="sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
@@ -130,6 +131,16 @@ def too_few_but_one(logits, temperature, p):
     needed = falling.cumsum(dim=-1) < p
     needed[..., 0] = True
     return _divided(probabilities * torch.zeros_like(needed).scatter(-1, order, needed))
+
+
+@task.mistake(
+    "Each word is compared with the most probable one. p limits the *sum* of the probabilities that "
+    "are kept, the largest first."
+)
+def relative_to_the_largest(logits, temperature, p):
+    probabilities = (logits / temperature).softmax(dim=-1)
+    least = (1 - p) * probabilities.amax(dim=-1, keepdim=True)
+    return _divided(probabilities * (probabilities >= least))
 
 
 @task.mistake("One word too many is kept: without it, p was already reached.")

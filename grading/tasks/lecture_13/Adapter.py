@@ -1,5 +1,7 @@
 """A low-rank adapter, from a blank page."""
 
+import copy
+
 import torch
 from torch import nn
 
@@ -79,6 +81,12 @@ task.edit(
     "The layer's own weights are still trained. Only A and B should be.",
     "linear.requires_grad_(False)",
     "linear",
+)
+task.edit(
+    "Only a copy of the layer is frozen: whoever trains the given one still changes it. Keep the "
+    "given layer itself.",
+    "linear.requires_grad_(False)",
+    "copy.deepcopy(linear).requires_grad_(False)",
 )
 task.edit(
     "B is not initialized with zeros, so a new adapter changes the model before it has learned "
@@ -204,12 +212,14 @@ def harness(answer, weight, bias, A, B, alpha, x):
     if fresh is None:
         return None
     trained = sorted(name for name, p in parameters.items() if p.requires_grad)
+    frozen = not any(p.requires_grad for p in linear.parameters())
     spread = [bool(part.detach().abs().max() > 0) for part in (adapter.A, adapter.B)]
     with torch.no_grad():
         adapter.A.copy_(A)
         adapter.B.copy_(B)
     return {
         "what is trained": trained,
+        "the given layer is frozen": frozen,
         "some number of a new A is not zero": spread[0],
         "some number of a new B is not zero": spread[1],
         "dtypes of A and B": [str(adapter.A.dtype), str(adapter.B.dtype)],
@@ -246,6 +256,8 @@ def what_is_trained(args, result):
         return "Nothing is trained: make A and B `nn.Parameter`s."
     if came != ["A", "B"]:
         return f"These parameters are trained: {', '.join(came)}. Only A and B should be."
+    if not result["the given layer is frozen"]:
+        return "Only A and B are trained in the adapter, but the given layer itself is not frozen."
     a, b = (result[f"some number of a new {name} is not zero"] for name in "AB")
     if b and not a:
         return "A begins with zeros and B with random numbers. It should be the other way round."
