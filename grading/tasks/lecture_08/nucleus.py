@@ -134,8 +134,8 @@ def too_few_but_one(logits, temperature, p):
 
 
 @task.mistake(
-    "Each word is compared with the most probable one. p limits the *sum* of the probabilities that "
-    "are kept, the largest first."
+    "Each word is compared with the most probable one. p limits the *sum* of the probabilities "
+    "that are kept, the largest first."
 )
 def relative_to_the_largest(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)

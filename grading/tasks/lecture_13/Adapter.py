@@ -1,7 +1,5 @@
 """A low-rank adapter, from a blank page."""
 
-import copy
-
 import torch
 from torch import nn
 
@@ -86,7 +84,7 @@ task.edit(
     "Only a copy of the layer is frozen: whoever trains the given one still changes it. Keep the "
     "given layer itself.",
     "linear.requires_grad_(False)",
-    "copy.deepcopy(linear).requires_grad_(False)",
+    "__import__('copy').deepcopy(linear).requires_grad_(False)",
 )
 task.edit(
     "B is not initialized with zeros, so a new adapter changes the model before it has learned "
