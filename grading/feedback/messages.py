@@ -362,7 +362,7 @@ def training(task: Task, fact: Seen) -> str:
         case Sign.EARLY_WEIGHTS:
             return (
                 f"The model came back with the weights after step {seen.kept:,} of "
-                f"{seen.steps:,}. If you keep the best ones, is a higher score better?"
+                f"{seen.steps:,}. Are these the best ones? What it learned later is lost."
             )
         case Sign.NEW_OPTIMIZERS:
             return (

@@ -208,8 +208,8 @@ def left_off(model, tokens, targets):
 
 
 task.edit(
-    "You look at the question with the lowest accuracy after the ablation. It may have been low "
-    "before: look at the question whose accuracy falls most.",
+    "What counts is the difference, the accuracy before minus that after. The question with the "
+    "lowest accuracy after the ablation, or with the largest relative fall, may be another one.",
     "roles.append(int(falls.argmax()) if falls.max() > 0.1 else None)",
     "low = int((before - falls).argmin())\n        roles.append(low if falls[low] > 0.1 else None)",
 )

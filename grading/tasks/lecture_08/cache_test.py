@@ -381,4 +381,5 @@ def what_escapes(args, result):
     if not escaped:
         return None
     which = ", among them" if len(escaped) > 1 else ":"
-    return f"It misses {len(escaped)} of {len(SEEN) - 2} faulty readers{which} {SEEN[escaped[0]]}."
+    n = len(args[1])
+    return f"It misses {len(escaped)} of {n} faulty readers here{which} {SEEN[escaped[0]]}."
