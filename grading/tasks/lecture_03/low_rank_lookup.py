@@ -18,7 +18,7 @@ task = TaskFile(
         "product is the one that reaches farthest in the query's direction. How must n points lie "
         "so that each of them reaches farthest in some direction?",
         "In *Deeper*, the lecture draws the keys of a head with d_k = 2 and says which ones are "
-        "never found. It also says how they would have to be placed.",
+        "never found. It also says how the keys would have to be placed so that each is found.",
         "If the keys lie on the unit circle and the query points at the right key, the scores of "
         "that key and its neighbour differ by the query's length times (1 − cos(2π/n)) / √2. For "
         "n = 32 that cosine is 0.981. How long must a query be for this difference, "

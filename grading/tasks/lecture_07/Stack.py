@@ -30,7 +30,7 @@ class Stack(nn.Module):
     """A stack of transformer blocks."""
 
     def __init__(self, n_layers, d_model, n_heads, d_ff, norm):
-        """`n_layers` blocks in `self.blocks`, and `self.norm` at the end of pre-norm."""
+        """`n_layers` blocks in `self.blocks`; in pre-norm, `self.norm` follows the last one."""
         super().__init__()
         # BEGIN SOLUTION
         self.blocks = nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))

@@ -20,8 +20,8 @@ task = TaskFile(
         "`falling, order = probabilities.sort(dim=-1, descending=True)` gives the probabilities "
         "and their words. `falling.cumsum(dim=-1) - falling` is the cumulative sum *before* each "
         "word.",
-        "A mask made on the sorted row has to be put back to the positions of the words: see "
-        "`Tensor.scatter`.",
+        "A mask made for the sorted row has to be put back into the original order of the words: "
+        "see `Tensor.scatter`.",
     ),
 )
 

@@ -15,8 +15,8 @@ task = TaskFile(
     hints=(
         "Take one head with d_k = 8 and rows 0 to 7. Which rows are rotated together in the "
         "file, and where must they be afterwards?",
-        "With 64 query heads and 8 key heads the second bug does not show. With 32 and 4 it does. "
-        "Why?",
+        "With 64 query heads and 8 key heads one of the two bugs does not show. With 32 and 4 it "
+        "does. Why?",
     ),
 )
 
