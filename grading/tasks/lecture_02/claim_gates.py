@@ -8,7 +8,8 @@ task = TaskFile(
     points=5,
     minutes=13,
     section="Attention chooses when the question comes",
-    outcome="say when attention beats a state of fixed size, and when a gate does as well",
+    outcome="write a softmax that cannot overflow, say when a gate does as well as attention, "
+    "and what a map does not show",
     hints=(
         "For the nouns that were not stored, how many answers are correct by chance?",
         "Who chose the gates, and when?",

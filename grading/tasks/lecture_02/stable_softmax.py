@@ -10,7 +10,8 @@ task = TaskFile(
     points=10,
     minutes=6,
     section="Softmax of large scores",
-    outcome="write a softmax that cannot overflow, and say why the repair changes no weight",
+    outcome="write a softmax that cannot overflow, say when a gate does as well as attention, "
+    "and what a map does not show",
     forbidden=(
         "torch.softmax",
         "torch.Tensor.softmax",

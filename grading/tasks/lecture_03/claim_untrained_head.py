@@ -8,8 +8,8 @@ task = TaskFile(
     points=5,
     minutes=13,
     section="What untrained weights show",
-    outcome="write one head as a module, check it against others, and read what a trained "
-    "one has learned",
+    outcome="write one head as a module, check it against other implementations, and "
+    "read what a trained one has learned",
     hints=(
         "What information about the word *and* does the head receive? Print `chef_vectors()` "
         "next to `CHEF_TOKENS`.",

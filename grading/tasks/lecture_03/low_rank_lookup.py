@@ -9,8 +9,8 @@ task = TaskFile(
     points=14,
     minutes=32,
     section="A head that learns to look something up",
-    outcome="write one head as a module, check it against others, and read what a trained "
-    "one has learned",
+    outcome="write one head as a module, check it against other implementations, and "
+    "read what a trained one has learned",
     rtol=0.0,
     atol=0.01,
     hints=(

@@ -12,8 +12,8 @@ task = TaskFile(
     points=12,
     minutes=32,
     section="A head that learns to look something up",
-    outcome="write one head as a module, check it against others, and read what a trained "
-    "one has learned",
+    outcome="write one head as a module, check it against other implementations, and "
+    "read what a trained one has learned",
     threshold=0.92,
     enough=Enough(200, 32, 0.01),
     rtol=0.0,

@@ -7,7 +7,7 @@ task = TaskFile(
     points=5,
     minutes=8,
     section="Learned position embeddings",
-    outcome="say what each encoding costs, and where a learned one ends",
+    outcome="choose an encoding for a task, and say where it fails and, with Deeper, what it costs",
     hints=(
         "Write down the positions of the first and the last row that a text of 20 words uses.",
         "What does `embed` add to the word at position t, and what happens in training to a row "

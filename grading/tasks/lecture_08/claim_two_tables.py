@@ -8,8 +8,7 @@ task = TaskFile(
     points=5,
     minutes=13,
     section="Do these stories need attention?",
-    outcome="read a comparison of models of equal size, beside baselines that know nothing, "
-    "single words, or pairs of words, and say what its learning rates decide",
+    outcome="judge whether a comparison of two models is fair",
     hints=(
         "Which model did the shared rate suit?",
         "What did Lecture 1 measure about steps, and about many facts in one state?",

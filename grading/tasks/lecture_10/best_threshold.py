@@ -9,8 +9,8 @@ task = TaskFile(
     points=7,
     minutes=10,
     redraw=True,
-    outcome="let a reader say that a passage has no answer, with a threshold chosen on data of its "
-    "own",
+    outcome="let a reader say that a passage has no answer, with a threshold chosen on separate "
+    "data",
     hints=(
         "For one threshold: which questions get “no answer”, and for which of them is that right? "
         "Which ones get a span?",

@@ -8,8 +8,8 @@ task = TaskFile(
     points=5,
     minutes=13,
     section="Questions without an answer",
-    outcome="let a reader say that a passage has no answer, with a threshold chosen on data of its "
-    "own",
+    outcome="let a reader say that a passage has no answer, with a threshold chosen on separate "
+    "data",
     hints=(
         "There are ten questions and ten thresholds to try. Why does one of them win?",
         "If something is chosen because of its result, that result is too optimistic.",

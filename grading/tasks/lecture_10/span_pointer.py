@@ -10,8 +10,8 @@ task = TaskFile(
     "find the bug",
     points=8,
     minutes=10,
-    outcome="say which text must make the queries when an answer is pointed at, and what it gains "
-    "by seeing both sides",
+    outcome="say which text must provide the queries when an answer is pointed at, and what it "
+    "gains by seeing both sides",
     hints=(
         "Attention returns a row for each query. For which text do you want rows?",
         "You can check three things on the result: its shape, which axis sums to 1, and the "

@@ -8,7 +8,7 @@ task = TaskFile(
     points=5,
     minutes=13,
     section="A high score and a wrong fact",
-    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
+    outcome="compute {term}`ROUGE` by hand and with a library, and say what it cannot see",
     hints=(
         "How many words of a summary may be wrong before its ROUGE-L falls below 0.85?",
         "Which words could you add, or exchange, without a change in the set of facts?",

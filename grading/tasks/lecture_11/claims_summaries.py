@@ -6,7 +6,7 @@ task = TaskFile(
     "choose",
     points=6,
     minutes=10,
-    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
+    outcome="compute {term}`ROUGE` by hand and with a library, and say what it cannot see",
     reasons={
         "a": correct(
             "The smallest ROUGE-1 of the copying model is 0.93, and the largest of the "

@@ -6,7 +6,7 @@ task = TaskFile(
     "predict",
     points=5,
     minutes=8,
-    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
+    outcome="compute {term}`ROUGE` by hand and with a library, and say what it cannot see",
     hints=(
         "For the second summary: the reference has one *a* and one *ship*. How many words can the "
         "two have in common?",

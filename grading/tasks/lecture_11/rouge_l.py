@@ -9,7 +9,7 @@ task = TaskFile(
     points=9,
     minutes=20,
     redraw=True,
-    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
+    outcome="compute {term}`ROUGE` by hand and with a library, and say what it cannot see",
     hints=(
         "Let L[i][j] be the length of the longest common subsequence of the first i words of the "
         "summary and the first j of the reference. How does L[i + 1][j + 1] follow from its "

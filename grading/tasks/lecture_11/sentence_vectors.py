@@ -9,8 +9,8 @@ task = TaskFile(
     points=7,
     minutes=12,
     two_at_once=True,
-    outcome="choose sentences with a trained scorer, and measure what no choice of sentences can "
-    "reach",
+    outcome="choose sentences with a trained scorer, and measure the highest score that any "
+    "choice of sentences can reach",
     forbidden=functions_of("helpers.apps.summarization"),
     hints=(
         "Make a matrix of zeros and ones, (batch, n, T), that says which word belongs to which "
