@@ -357,7 +357,7 @@ def training(task: Task, fact: Seen) -> str:
                 "The targets were the tokens two positions after those that the model reads, so it "
                 "learns to leave one out. Inputs and targets are shifted twice: shift them once."
             )
-        case Sign.EARLY_WEIGHTS if seen.kept == 0:
+        case Sign.FIRST_WEIGHTS:
             return "The model came back with its weights from before the training."
         case Sign.EARLY_WEIGHTS:
             return (

@@ -41,6 +41,7 @@ class Sign(Enum):
     FEW_EXAMPLES = auto()
     COPYING = auto()
     SKIPPING = auto()
+    FIRST_WEIGHTS = auto()
     NEW_OPTIMIZERS = auto()
     PARTLY_TRAINED = auto()
     FEW_STEPS = auto()
@@ -82,6 +83,7 @@ def signs(seen: Training, enough: Enough) -> Iterator[Sign]:
         Sign.FEW_EXAMPLES: steps >= OFTEN and 0 < seen.distinct <= FEW * batch,
         Sign.COPYING: seen.copying >= most,
         Sign.SKIPPING: seen.skipping >= most,
+        Sign.FIRST_WEIGHTS: seen.kept == 0,
         Sign.NEW_OPTIMIZERS: bool(seen.adam) and steps > 1 and seen.new_optimizers >= most,
         Sign.PARTLY_TRAINED: 0 < seen.held < seen.of,
         Sign.FEW_STEPS: steps < STEPS * enough.steps,
@@ -90,7 +92,7 @@ def signs(seen: Training, enough: Enough) -> Iterator[Sign]:
         Sign.LARGE_RATE: seen.peak > RATE * enough.rate,
         Sign.SMALL_BATCHES: 0 < BATCH * seen.examples < enough.examples,
         Sign.DECAY: seen.decay >= DECAY,
-        Sign.EARLY_WEIGHTS: 0 <= seen.kept <= steps / 2,
+        Sign.EARLY_WEIGHTS: 0 < seen.kept <= steps / 2,
     }
     yield from (sign for sign, holds in found.items() if holds)
 

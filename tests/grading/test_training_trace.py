@@ -196,6 +196,7 @@ FAULTS = {
     Sign.FEW_EXAMPLES: lambda seed: loop(Tiny(), draw=same_batch()),
     Sign.COPYING: answer(shift=False),
     Sign.SKIPPING: lambda seed: loop(Tiny(), draw=two_later),
+    Sign.FIRST_WEIGHTS: before,
     Sign.EARLY_WEIGHTS: early,
     Sign.NEW_OPTIMIZERS: answer(new=True),
     Sign.PARTLY_TRAINED: last_layer_only,
@@ -305,6 +306,16 @@ def test_sound_training_shows_nothing_unusual(name):
     assert list(signs(training, enough)) == []
     verdict = grade(task(enough=enough), RIGHT[name], 0)
     assert verdict.seen is None and verdict.message.startswith("It reaches 0.000")
+
+
+@pytest.mark.parametrize(
+    ("kept", "first"),
+    [(0, Sign.FIRST_WEIGHTS), (STEPS // 3, Sign.SMALL_RATE), (STEPS, Sign.SMALL_RATE)],
+)
+def test_a_small_rate_is_told_before_early_weights(kept, first):
+    """The best weights of a training that learns nothing may be early ones."""
+    seen = Training(steps=STEPS, examples=BATCH, adam=STEPS, peak=RATE / 10, kept=kept)
+    assert next(signs(seen, ENOUGH)) is first
 
 
 def test_padding_makes_no_other_examples():
