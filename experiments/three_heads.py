@@ -61,7 +61,7 @@ WORDS = (
 
 
 def knob(lm: Pretrained, pronoun: list[tuple[int, int]]) -> dict:
-    """Leads for every token and share, and what the heads do by themselves."""
+    """Leads for every token and share."""
     one, many = real_model.verb_ids(lm)[0].tolist()
     rows = []
     for text in SENTENCES:
@@ -71,7 +71,6 @@ def knob(lm: Pretrained, pronoun: list[tuple[int, int]]) -> dict:
         row = {
             "tokens": lm.tokens(text),
             "own": rounded((own[many] - own[one]).item(), 2),
-            "attention": [rounded(run.weights[i][0, h], 2) for i, h in THREE],
         }
         for name, heads in ("three", THREE), ("others", OTHERS):
             row[name] = []

@@ -1,6 +1,6 @@
 /* Lecture 13: how much attention three heads pay to a token, and what becomes of the verb.
-   config: {shares, sets: {label: key}, sentences: [{tokens, own: lead of "are" over "is", attention:
-            [head][token] by themselves, and for each key leads[token][share]}], start: [sentence, token]} */
+   config: {shares, sets: {label: key}, sentences: [{tokens, own: lead of "are" over "is", and for each
+            key leads[token][share]}], start: [sentence, token]} */
 lamplight.explorable("three_heads", (stage, config) => {
   const { html, softmax, number, choose, slider, button, bar, status } = lamplight;
   const { shares, sets, sentences } = config, labels = Object.keys(sets), words = html("div");

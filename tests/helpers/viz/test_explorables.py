@@ -1822,9 +1822,9 @@ def test_any_set_of_heads_can_be_ablated(play):
 
 def three_heads():
     """Two sentences; the leads of the three others never change."""
-    one = {"tokens": ["The", " keys"], "own": -1.0, "attention": [[0.5, 0.5]] * 3}
+    one = {"tokens": ["The", " keys"], "own": -1.0}
     one |= {"three": [[-1.0, -1.0, -1.0], [-2.0, 0.0, 2.0]], "others": [[-1.0] * 3] * 2}
-    two = {"tokens": ["A", " key", " hum", "s"], "own": -3.0, "attention": [[0.25] * 4] * 3}
+    two = {"tokens": ["A", " key", " hum", "s"], "own": -3.0}
     two |= {"three": [[-3.0] * 3] * 4, "others": [[-3.0] * 3] * 4}
     sets = {"these": "three", "three others": "others"}
     config = {"shares": [0.0, 0.3, 0.6], "sets": sets, "sentences": [one, two], "start": [0, 1]}
@@ -1846,12 +1846,19 @@ def test_attention_of_three_heads_turns_the_verb(play):
     page.get_by_role("button", name="The", exact=True).click()
     assert said.inner_text().startswith("0.60 of their attention on “The”: “is” is 2.7 times")
     page.get_by_role("button", name="keys").click()
+    assert page.locator("button:focus").inner_text() == "keys"  # although it was drawn again
     page.get_by_role("button", name="three others").click()
     assert said.inner_text().endswith("“is” is 2.7 times as likely as “are”.")
     page.get_by_role("combobox").select_option("1")
     assert said.inner_text() == "The model as it is: “is” is 20.1 times as likely as “are”."
     assert slide.input_value() == "-1"
     assert page.get_by_role("button", pressed=True).all_inner_texts() == ["key", "three others"]
+    slide.fill("2")
+    page.get_by_role("button", name="Untouched").click()
+    assert said.inner_text().startswith("The model as it is") and slide.input_value() == "-1"
+    page.get_by_role("button", name="s", exact=True).click()
+    page.get_by_role("combobox").select_option("0")  # it has no fourth token
+    assert page.get_by_role("button", pressed=True).all_inner_texts() == ["keys", "three others"]
 
 
 # ---- Lecture 9: which source words may be read ------------------------------------------------
@@ -1861,7 +1868,8 @@ def allowed_words():
     """Each set of four words has a token and a probability of its own."""
 
     def tokens(source, target, n):
-        return [[0.5 + n / 100, f"{source}{target} {n}", "latin"], [0.1, "<end>", ""]]
+        likeliest = ["the end", ""] if n == 8 else [f"{source}{target} {n}", "latin"]
+        return [[0.5 + n / 100, *likeliest], [0.1, "other", "latin"]]
 
     written = [[[tokens(s, t, n) for n in range(16)] for t in range(2)] for s in range(2)]
     config = {"subjects": ["she", "he"], "rest": ["wanted", "my", "book"], "written": ["my"]}
@@ -1891,7 +1899,12 @@ def test_allowed_words_choose_what_is_read(play):
     assert said.inner_text().startswith("It reads only wanted, and writes “11 2”")
     box("he").check()
     assert "reads only he, wanted, and writes “11 3”" in said.inner_text()
-    assert page.locator(".stage tbody th").all_inner_texts() == ["11 3", "<end>"]
+    assert page.locator(".stage tbody th").all_inner_texts() == ["11 3", "other"]
+    assert page.locator(".stage tbody td").all_inner_texts() == ["0.53", "0.10"]
+    box("book").check()
+    box("he").uncheck()
+    box("wanted").uncheck()
+    assert said.inner_text() == "It reads only book, and writes the end, probability 0.58."
 
 
 # ---- Each, as the accessibility checker sees it -----------------------------------------------
