@@ -32,7 +32,7 @@ from grading.runner.run import run
 from grading.task import Case, Task
 
 FEW_ALIKE = 0.2
-"""Up to which share of the known mistakes a case on which they look alike shows one of them."""
+"""The share of the known mistakes that may look like the named one on a case that shows it."""
 
 
 def judge(

@@ -688,8 +688,8 @@ _NOT_AS_IN_TORCH = (
     "is. To exchange the last two axes, write np.swapaxes(…, -2, -1)."
 )
 _CLASSES_ON_AXIS_1 = (
-    "`cross_entropy` takes axis 1 of the logits for the vocabulary. Flatten batch and words into "
-    "one axis, of the logits and of the targets, or move the vocabulary to axis 1."
+    "`cross_entropy` takes axis 1 of the logits for the vocabulary. If yours comes last, flatten "
+    "batch and words into one axis, of the logits and of the targets, or move it to axis 1."
 )
 
 AXIS_LOST = (

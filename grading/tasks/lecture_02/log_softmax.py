@@ -201,7 +201,7 @@ def along_axis_one(scores):
 
 
 task.mistake(
-    "Weights of 0 were replaced by the smallest positive number, so they all get about −708, "
+    "Weights below the smallest normal number were set to it, so they all get about −708, "
     "whatever their scores. Work out the logarithm of the fraction on paper first.",
     lambda scores: np.log(np.maximum(softmax(scores), np.finfo(float).tiny)),
 )

@@ -44,7 +44,6 @@ task.mistake(
     "The third is the square of all words that are read. Each call has a table of its own, words "
     "by words: add these up.",
     [60, 14, 3_600, 150, 3_584],
-    [60, 14, 3_600, 196, 3_584],
 )
 task.mistake(
     "The third and the fourth count all four heads. Give the scores of one head.",

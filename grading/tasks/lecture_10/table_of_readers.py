@@ -371,12 +371,6 @@ task.edit(
 
 
 task.edit(
-    "The rates that count as equal were put in the order of their results before the one in the "
-    "middle was taken. The middle rate is meant: sort them by rate.",
-    "rate = good[(len(good) - 1) // 2]",
-    "rate = sorted(good, key=means.get)[(len(good) - 1) // 2]",
-)
-task.edit(
     "The rates that count as equal were put in the order of their results, the best first, before "
     "the one in the middle was taken. The middle rate is meant: sort them by rate.",
     "rate = good[(len(good) - 1) // 2]",

@@ -71,8 +71,9 @@ task.mistake(
     [10_240, 12_288, 64, 25_600, 1_024],
 )
 task.mistake(
-    "The last one leaves out keys or values, or counts one byte for a number. Both are stored, and "
-    "each number takes two bytes.",
+    "You left out keys or values, or counted one byte for a number. Both are stored, and each "
+    "number takes two bytes.",
+    [10_240, 12_288, 256, 51_200, 4_096],
     [10_240, 12_288, 256, 102_400, 2_048],
 )
 task.mistake(
@@ -80,23 +81,12 @@ task.mistake(
     [10_240, 12_288, 256, 1_024, 4_096],
 )
 task.mistake(
-    "The first counts all four layers. Count one.",
+    "You counted all four layers. The first two questions are about one.",
     [40_960, 12_288, 256, 102_400, 4_096],
-)
-task.mistake(
-    "The second counts all four layers. Count one.",
     [10_240, 49_152, 256, 102_400, 4_096],
-)
-task.mistake(
-    "The first two count all four layers. Count one.",
     [40_960, 49_152, 256, 102_400, 4_096],
 )
 task.mistake(
     "Each number takes two bytes, not four.",
     [10_240, 12_288, 512, 204_800, 8_192],
-)
-task.mistake(
-    "The fourth leaves out keys or values, or counts one byte for a number. Both are stored, and "
-    "each number takes two bytes.",
-    [10_240, 12_288, 256, 51_200, 4_096],
 )

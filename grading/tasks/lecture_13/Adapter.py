@@ -184,11 +184,6 @@ task.edit(
     "self.scale = alpha / rank",
     "self.scale = rank / alpha",
 )
-task.edit(
-    "The update is multiplied by alpha and by the rank. Divide by the rank.",
-    "self.scale = alpha / rank",
-    "self.scale = alpha * rank",
-)
 
 
 @task.harness

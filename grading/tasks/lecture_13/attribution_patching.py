@@ -142,14 +142,6 @@ task.edit(
 )
 
 
-task.edit(
-    "The gradients were averaged over the tokens before they were multiplied. Multiply at each "
-    "token, and then add up.",
-    "(moved * gradients).sum(dim=2)",
-    "moved.sum(dim=2) * gradients.mean(dim=2)",
-)
-
-
 @task.mistake(
     "Changes and gradients were summed over the tokens and over the numbers of a head before they "
     "were multiplied. Multiply number by number, and then add up."

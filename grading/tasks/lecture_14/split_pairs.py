@@ -157,18 +157,6 @@ def cut_at_the_end(size, n_validation, n_test, generator):
     return tuple(map(_both_orders, parts))
 
 
-@task.mistake(
-    "The parts were cut from the end, one after the other, and `[-0:]` is everything: a part "
-    "without questions has them all. Cut from the start, or use `split`."
-)
-def cut_one_after_the_other(size, n_validation, n_test, generator):
-    pairs = torch.combinations(torch.arange(size), with_replacement=True)
-    pairs = pairs[torch.randperm(len(pairs), generator=generator)]
-    rest = pairs[: len(pairs) - n_test]
-    parts = rest[: len(rest) - n_validation], rest[-n_validation:], pairs[-n_test:]
-    return tuple(map(_both_orders, parts))
-
-
 @task.mistake("Only training has both orders. Each part has them: 3 + 5 and 5 + 3.")
 def others_in_one_order(size, n_validation, n_test, generator):
     train, *others = split_pairs(size, n_validation, n_test, generator)
