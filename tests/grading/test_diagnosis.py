@@ -176,6 +176,10 @@ def test_uninformative_case_is_not_reported_first():
     one = Mistake(lambda x: 9 * x + 5, "Five.")  # this one can be told from the others there
     task = example(name="told", cases=lambda seed: cases, mistakes=(*wrong, one))
     assert "Five.\nOn case 1 of 2 (nothing)" in grade(task, one.answer, 0).message
+    three = [*cases, Case((np.array([2.0, 5.0, 7.0]),), "three")]  # the mistake does not fit here
+    task = example(name="told", cases=lambda seed: three, mistakes=(*wrong, one))
+    said = grade(task, lambda x: 9 * x + 5 + (len(x) > 2), 0).message
+    assert "Probable cause: Five.\nOn case 2 of 3 (two)" in said
 
 
 # ------------------------------------------------------------------ two at once
