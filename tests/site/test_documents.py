@@ -60,7 +60,7 @@ LIMITS = {
     r"(\d+) minutes in all": Limits.total / 60,
     r"at worst (\d+) minutes": Limits.total / 60,
     r"(\d+) MB a folder": Limits.disk / MiB,
-    r"memory is watched outside \((\d+) GB\)": Limits.memory / GiB,
+    r"limits on memory \((\d+) GB": Limits.memory / GiB,
     r"processes \((\d+)\)": Limits.processes,
     r"output \((\d+) MB\)": Limits.printed / MiB,
     r"up to (\d+) levels deep": MOST_DEEP,
