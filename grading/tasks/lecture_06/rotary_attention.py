@@ -19,7 +19,7 @@ task = TaskFile(
     hints=(
         "With as many queries as keys one of the bugs does not show. Try `T_q = 1`: what is the "
         "position of this one word?",
-        "Look at the table in the lecture's section *Where order can enter*: what does a rotary "
+        "Look at the drawing in the lecture's section *Where order can enter*: what does a rotary "
         "encoding rotate?",
     ),
 )
