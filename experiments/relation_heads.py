@@ -11,8 +11,9 @@ too. One thread. Writes `helpers/results/stored/relation_heads.json`:
 
     relations   for each relation: the chosen head, as (layer, head), and distance, in tokens; the
                 accuracy of both on the other sentences; how many of the 270 heads are right more
-                often there than the distance; and the accuracy of the chosen head by the number of
-                nouns between verb and subject ("subject" only)
+                often there than the distance; the accuracy there of all heads, (layers, heads); and
+                the accuracy of the chosen head by the number of nouns between verb and subject
+                ("subject" only)
     control     for each pattern: an example; the accuracy of the head for the subject, also by the
                 number of nouns between, and how often it is on the first noun after the comma
                 instead; the accuracy of the distance; the best head of this pattern, in hindsight
@@ -160,6 +161,7 @@ def relations(lm: Pretrained) -> dict:
             "by distance": by_distance,
             "heads above distance": (accuracy > by_distance).sum().item(),
             "median head": accuracy.flatten().quantile(0.5).item(),
+            "heads": accuracy.tolist(),
         }
     between = torch.tensor([item[2] for item in items[N:]])
     layer, head = found["subject"]["head"]
