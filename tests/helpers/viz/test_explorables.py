@@ -12,7 +12,7 @@ import torch
 from axe_playwright_python.sync_playwright import Axe
 
 from helpers.apps.metrics import exact_match, f1_score, rouge
-from helpers.apps.question_answering import best_spans, no_answer_margin
+from helpers.apps.question_answering import best_spans
 from helpers.data.news import FACT_WORDS, count_facts, tell_news, words_of
 from helpers.generation import beam_search, next_token_probabilities
 from helpers.interp.induction import trained_copier
@@ -1564,25 +1564,33 @@ def test_the_best_false_summary_is_remembered(play):
 # ---- Lecture 10: point at the answer ----------------------------------------------------------
 
 SPANS = {
+    "longest": 3,
     "examples": [
         {
-            "question": "what did ada hide in lima ?",
-            "context": "<none> ada hid a red key in lima .",
-            "span": [4, 5],
-            "start": [-2.0, 0.5, -1.0, 1.5, 2.0, 2.5, -3.0, 0.0, -4.0],
-            "end": [-1.0, 3.5, -2.0, -1.0, 0.5, 3.0, -2.0, 1.0, -5.0],
+            "about": "a game",
+            "question": "Who was the MVP?",
+            "context": "The MVP was Von Mill ##er ##, not Ada ##.",
+            "answers": ["Miller", "Von Miller"],
+            "start": [3.0, 0.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 1.5, 0.0],
+            "end": [0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 1.5, 0.0],
         },
         {
-            "question": "who hid the key in oslo ?",
-            "context": "<none> ada hid a red key in lima .",
-            "span": [0, 0],
-            "start": [2.0, 1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-            "end": [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            "about": "a game",
+            "question": "Who was not?",
+            "context": "The MVP was Von Mill ##er ##, not Ada ##.",
+            "answers": ["Ada"],
+            "start": [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.5, 0.0],
+            "end": [0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 3.0, 0.0],
+        },
+        {
+            "about": "a tower",
+            "question": "Who was the MVP?",
+            "context": "It is tall ##.",
+            "answers": [""],
+            "start": [0.0, 0.0, 1.0, 0.0],
+            "end": [0.0, 0.0, 1.0, 0.0],
         },
     ],
-    "margins": [-90, -20, 10, 40, -10, 15],
-    "right": "101000",
-    "answerable": "111001",
 }
 
 
@@ -1591,36 +1599,44 @@ def point_at_span():
     return explorables.to_html("point_at_span", SPANS, table=table, caption="Click.")
 
 
+def words_to_click(page):
+    return page.get_by_role("group", name="Passage", exact=True).get_by_role("button")
+
+
 def shown_numbers(text):
     return [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", text.replace("−", "-"))]
 
 
 def test_point_at_span_agrees_with_the_helpers(play):
+    """The largest sum of the first question, from The to ##er, is too long."""
     page = play(point_at_span())
     said = page.locator("p[role=status]")
     for example in SPANS["examples"]:
-        page.get_by_role("button", name=example["question"]).click()
-        logits = torch.tensor([[example["start"], example["end"]]])
-        (first, last), best = (x[0].tolist() for x in best_spans(logits))
-        none, margin = logits[0, :, 0].sum().item(), no_answer_margin(logits).item()
+        page.get_by_role("button", name=example["about"], exact=True).click()
+        page.get_by_role("button", name=example["question"], exact=True).click()
+        none = [[-torch.inf, *example["start"]], [-torch.inf, *example["end"]]]
+        (first, last), best = (x[0].tolist() for x in best_spans(torch.tensor([none]), 3))
         words = example["context"].split()
-        text = " ".join(words[first : last + 1])
-        says = "says “no answer”" if margin > 0 else f"answers “{text}”"
+        text = " ".join(words[first - 1 : last]).replace(" ##", "")
         page.get_by_role("button", name="Show the reader’s span").click()
-        assert said.inner_text().startswith(f"“{text}” scores")
-        assert said.inner_text().endswith(f"so it {says}.")
-        wanted = " ".join(words[slice(example["span"][0], example["span"][1] + 1)])
-        wanted = wanted if example["span"][0] else ""
-        scores = [example["start"][first], example["end"][last], best]
-        assert shown_numbers(said.inner_text())[:3] == pytest.approx(scores)
-        assert shown_numbers(said.inner_text())[-3:] == pytest.approx([best, none, margin])
-        marks = f"exact match {exact_match(text, wanted):d}, F1 {f1_score(text, wanted):.2f}"
-        assert marks in said.inner_text()
+        exact = max(exact_match(text, wanted) for wanted in example["answers"])
+        f1 = max(f1_score(text, wanted) for wanted in example["answers"])
+        marks = f"exact match {exact:d}, F1 {f1:.2f}"
+        a, b = example["start"][first - 1], example["end"][last - 1]
+        assert said.inner_text().startswith(
+            f"“{text}” scores {a:.1f} + {b:.1f} = {best:.1f}; {marks}. "
+            f"The reader’s best span, “{text}”, scores {best:.1f}: {marks}."
+        )
+        if example["answers"] == [""]:
+            assert said.inner_text().endswith("This passage has no answer.")
+        else:
+            people = " or ".join(f"“{wanted}”" for wanted in example["answers"])
+            assert said.inner_text().endswith(f"People answered {people}.")
 
 
 def test_point_at_span_hides_the_reader_at_first(play):
     page = play(point_at_span())
-    word = page.get_by_role("group", name="Passage").get_by_role("button")
+    word = words_to_click(page)
     bars, said = page.locator("[role=group] button i"), page.locator("p[role=status]")
 
     def seen():
@@ -1628,8 +1644,8 @@ def test_point_at_span_hides_the_reader_at_first(play):
 
     hidden = {"none"}
     assert seen() == hidden and said.inner_text() == "Click the first word of the answer."
-    word.nth(4).click()
-    assert seen() == hidden and "“red”" in said.inner_text()
+    word.nth(3).click()
+    assert seen() == hidden and said.inner_text() == "Starts at “Von”; now its last word."
     word.nth(5).click()
     assert seen() == {"block"} and "The reader’s best span" in said.inner_text()
     page.get_by_role("button", name=SPANS["examples"][1]["question"]).click()
@@ -1638,38 +1654,79 @@ def test_point_at_span_hides_the_reader_at_first(play):
 
 def test_point_at_span_scores_legal_spans_only(play):
     page = play(point_at_span())
-    word = page.get_by_role("group", name="Passage").get_by_role("button")
-    said = page.locator("p[role=status]")
-    word.nth(5).click()
-    assert [word.nth(i).get_attribute("aria-disabled") for i in (4, 5, 6)] == [
+    word, said = words_to_click(page), page.locator("p[role=status]")
+    assert [word.nth(i).inner_text() for i in (4, 5, 6)] == ["Mill", "er", ","]
+    word.nth(4).click()
+    assert [word.nth(i).get_attribute("aria-disabled") for i in (3, 4, 5)] == [
         "true",
         "false",
         "false",
     ]
     word.nth(1).click(force=True)
     assert "Illegal" in said.inner_text()
-    word.nth(7).click()
-    assert said.inner_text().startswith("“key in lima” scores 2.5 + 1.0 = 3.5; exact match 0")
-    assert f"F1 {f1_score('key in lima', 'red key'):.2f}" in said.inner_text()
-    word.nth(3).press("Enter")  # articles do not count
-    word.nth(3).press("ArrowRight")
-    page.keyboard.press("ArrowRight")
+    word.nth(6).click()  # punctuation does not count
+    assert said.inner_text().startswith("“Miller,” scores 1.0 + 0.0 = 1.0; exact match 1, F1 1.00.")
+    word.nth(0).press("Enter")  # nor does an article
+    word.nth(0).press("ArrowRight")
     page.keyboard.press("Enter")
-    assert said.inner_text().startswith("“a red key” scores 1.5 + 3.0 = 4.5; exact match 1, F1 1")
-    word.nth(0).click()  # “no answer”, where there is one
-    assert said.inner_text().startswith("“No answer” scores −2.0 + −1.0 = −3.0; exact match 0")
+    assert said.inner_text().startswith("“The MVP” scores 3.0 + 0.0 = 3.0; exact match 0, F1 0")
+    word.nth(2).click()
+    word.nth(5).click()  # two words of three are wanted
+    f1 = max(f1_score("was Von Miller", wanted) for wanted in SPANS["examples"][0]["answers"])
+    assert f"exact match 0, F1 {f1:.2f}. The" in said.inner_text()
+
+
+def test_point_at_span_takes_no_answer(play):
+    page = play(point_at_span())
+    said, none = page.locator("p[role=status]"), page.get_by_role("button", name="no answer")
+    none.click()
+    assert said.inner_text().startswith("“No answer”: exact match 0, F1 0")
+    page.get_by_role("button", name="a tower").click()
+    none.click()
+    assert said.inner_text().startswith("“No answer”: exact match 1, F1 1")
+
+
+MARGINS = {
+    "margins": [-90, -20, 10, 40, -10, 15],
+    "right": "101000",
+    "answerable": "111001",
+    "examples": [
+        {"question": "who ?", "wanted": "ada", "best": "ada", "margin": -2.0},
+        {"question": "when ?", "wanted": "", "best": "monday", "margin": 1.0},
+        {"question": "where ?", "wanted": "lima", "best": "in lima", "margin": -5.0},
+    ],
+}
+
+
+def choose_threshold():
+    table = (["question", "margin"], [[e["question"], e["margin"]] for e in MARGINS["examples"]])
+    return explorables.to_html("choose_threshold", MARGINS, table=table, caption="Drag.")
 
 
 @pytest.mark.parametrize("threshold", first_and_full(-1.5, -20, 0, 1, 12))
-def test_point_at_span_exact_match_at_threshold(play, threshold):
-    page = play(point_at_span())
+def test_exact_match_at_threshold(play, threshold):
+    page = play(choose_threshold())
     page.get_by_role("slider").fill(str(threshold))
-    none = np.array(SPANS["margins"]) / 10 > threshold
-    right, has = (np.array(list(SPANS[k])) == "1" for k in ("right", "answerable"))
+    none = np.array(MARGINS["margins"]) / 10 > threshold
+    right, has = (np.array(list(MARGINS[k])) == "1" for k in ("right", "answerable"))
     hits = np.where(none, ~has, right)
     expected = [hits.mean(), hits[has].mean(), hits[~has].mean()]
-    text = page.locator(".stage p:not([role])").inner_text()
+    text = page.locator("p[role=status]").inner_text()
     np.testing.assert_allclose(shown_numbers(text)[1:], expected, atol=6e-3)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "said"),
+    [
+        (0, ["ada ✓", "none ✓", "in lima ✗"]),
+        (1, ["ada ✓", "monday ✗", "in lima ✗"]),
+        (-10, ["none ✗", "none ✓", "none ✗"]),
+    ],
+)
+def test_examples_say_none_above_the_threshold(play, threshold, said):
+    page = play(choose_threshold())
+    page.get_by_role("slider").fill(str(threshold))
+    assert page.locator(".stage tbody td:last-child").all_inner_texts() == said
 
 
 # ---- Lecture 12: patch the residual stream, and a copier that runs on what one types ----------
@@ -1913,6 +1970,7 @@ def test_allowed_words_choose_what_is_read(play):
 PRESSED_FIRST = {
     ablate_heads: [],
     allowed_words: [],
+    choose_threshold: [],
     cut_heads: ["per head"],
     decoder_steps: ["Next token"],
     dot_products: [],
@@ -1925,7 +1983,7 @@ PRESSED_FIRST = {
     move_a_word: [],
     moving_note: ["Play", "Pause"],
     paint_a_mask: [],
-    point_at_span: ["red"],
+    point_at_span: ["Show the reader’s span"],
     read_state: ["last"],
     rotary_dials: [],
     rouge_and_facts: [],
