@@ -17,11 +17,13 @@ lamplight.explorable("choose_threshold", (stage, { margins, right, answerable, e
   }
   picture.append(line, svg("text", { y: -5 }, "blue: has an answer"),
     svg("text", { x: W, y: 112, "text-anchor": "end" }, "orange: has none"));
-  const cells = examples.map(() => html("td"));
-  const head = ["question", "margin", "answer", "reader says"].map((name) => html("th", { scope: "col" }, name));
-  const table = html("table", { style: "margin-top:.8rem" }, html("thead", {}, html("tr", {}, ...head)),
-    html("tbody", {}, ...examples.map((e, i) => html("tr", {}, html("th", { scope: "row" }, e.question),
-      html("td", {}, number(e.margin, 1)), html("td", {}, e.wanted || "none"), cells[i]))));
+  const cell = (text, tag = "td") => html(tag, { style: "white-space:normal", ...(tag === "th" && { scope: "row" }) }, text);
+  const cells = examples.map(() => cell(""));
+  const head = ["question, margin", "answer", "reader says"].map(
+    (name) => html("th", { scope: "col", style: "white-space:normal" }, name));
+  const table = html("table", { style: "font-size:.9em;margin-top:.8rem" }, html("thead", {}, html("tr", {}, ...head)),
+    html("tbody", {}, ...examples.map((e, i) => html("tr", {}, cell(`${e.question} ${number(e.margin, 1)}`, "th"),
+      cell(e.wanted || "none"), cells[i]))));
   const draw = (threshold) => {
     const exact = (has) => {
       const hits = margins.map((m, i) => [+answerable[i], +(m / 10 > threshold ? answerable[i] === "0" : right[i] === "1")])
