@@ -1,6 +1,7 @@
 """What flows through a model is recorded and replaced; segments repeat; heads are scored."""
 
 import itertools
+import json
 
 import pytest
 import torch
@@ -18,6 +19,7 @@ from helpers.models import LanguageModel
 from helpers.results.comparison import results
 from helpers.results.store import stored
 from helpers.tokens import IGNORE_INDEX
+from tests.conftest import ROOT
 
 
 @pytest.fixture
@@ -193,3 +195,38 @@ def test_rounding_a_copier_twice_changes_nothing():
     for old, new in zip(before, model.parameters(), strict=True):
         assert torch.allclose(old, new, atol=1e-5)
     assert arrays.keys() == stored("copier")["arrays"].keys()
+
+
+def cells_of_the_blank():
+    """The blank `prefix_score` of lecture 12, and the folded answer that checks it."""
+    cells = json.loads((ROOT / "lectures" / "12_inside.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    blank = next(cell for cell in code if cell.startswith("def prefix_score("))
+    return blank, next(cell for cell in code if "def prefix_score_answer(" in cell)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", "agrees with the answer."),
+        ("last + 1", "last", "is off by up to"),
+        ("max(i for", "min(i for", "is off by up to"),
+        ("mean(dim=0)", "mean()", "does not return one number for each head"),
+        (None, None, "is blank"),
+    ],
+)
+def test_the_blank_of_the_lecture_is_checked(capsys, old, new, said):
+    """A reader's function is used if it agrees with the answer, which is used otherwise."""
+    blank, answer = cells_of_the_blank()
+    copier = trained_copier()
+    tokens, _, _ = repeated_segments(20, 24, 32, (4, 10), torch.Generator().manual_seed(0))
+    _, maps = copier(tokens, return_weights=True)
+    names = {"torch": torch, "tokens": tokens, "maps_of_copier": [m.detach() for m in maps]}
+    if old is not None:
+        written = answer.split("\n\n\n")[0].replace("prefix_score_answer", "prefix_score")
+        assert old in written
+        blank = written.replace(old, new)
+    exec(blank, names)
+    exec(answer, names)
+    assert capsys.readouterr().out.startswith(f"prefix_score {said}")
+    assert (names["prefix_score"] is names["prefix_score_answer"]) == (said[:6] != "agrees")
