@@ -7,6 +7,8 @@ import argparse
 import secrets
 import tomllib
 import zipfile
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 from classroom.policy import Policy, possible_points, read_policy
@@ -44,13 +46,23 @@ def make(path: Path, lecture: int, seed: int, policy: Path | None = None) -> Non
                     archive.write(file, file.relative_to(ROOT))
         for name in FILES:
             archive.writestr(name, as_on_linux(ROOT / name))
-        archive.writestr("gradescope/settings.sh", f"LECTURE={lecture}\nSEED={seed}\n")
+        settings = f"LECTURE={lecture}\nSEED={seed}\n"
+        if wanted := " ".join(installed(given.get("packages", ()))):
+            settings += f"PACKAGES='{wanted}'\n"
+        archive.writestr("gradescope/settings.sh", settings)
         if policy is not None:
             archive.write(policy, "gradescope/class.toml")
         for script in ("setup.sh", "run_autograder"):
             entry = zipfile.ZipInfo(script)
             entry.external_attr = 0o755 << 16
             archive.writestr(entry, as_on_linux(SCRIPTS / script))
+
+
+def installed(names: Iterable[str]) -> list[str]:
+    """What pip has to install so that packages can be imported, in the versions that are here."""
+    known = packages_distributions()
+    found = {one for name in names for one in known.get(name.partition(".")[0], ())}
+    return [f"{one}=={version(one).partition('+')[0]}" for one in sorted(found)]
 
 
 def as_on_linux(file: Path) -> bytes:

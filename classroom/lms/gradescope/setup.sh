@@ -18,6 +18,9 @@ $PYTHON -m venv .venv
 .venv/bin/pip install --quiet "$(grep '^torch==' requirements.txt)" \
   --index-url https://download.pytorch.org/whl/cpu
 .venv/bin/pip install --quiet nbformat matplotlib tqdm numpy ipython babel sacrebleu rouge-score
+. gradescope/settings.sh
+# shellcheck disable=SC2086 # one word a package
+[ -z "${PACKAGES:-}" ] || .venv/bin/pip install --quiet $PACKAGES
 .venv/bin/python -c 'import classroom.cli'
 chmod 755 "$TOP" "$TOP/source"
 for closed in grading classroom gradescope exercises solutions; do chmod -R go-rwx "$TOP/source/$closed"; done
