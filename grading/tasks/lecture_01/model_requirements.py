@@ -7,8 +7,8 @@ task = TaskFile(
     points=6,
     minutes=10,
     section="What a sequence model needs",
-    outcome="compare Markov models, recurrence, convolution and attention by what they reach and "
-    "by how many steps must wait",
+    outcome="compare recurrence, attention and convolution by path length and by how many steps "
+    "have to wait for one another",
     reasons={
         "a": correct(
             "Both sentences hold the same words, and they need different verbs. A model that only "

@@ -7,8 +7,8 @@ task = TaskFile(
     points=7,
     minutes=13,
     section="Sequential steps and path lengths",
-    outcome="compare Markov models, recurrence, convolution and attention by what they reach and "
-    "by how many steps must wait",
+    outcome="compare recurrence, attention and convolution by path length and by how many steps "
+    "have to wait for one another",
     hints=(
         "Draw a grid: a row for each layer, a column for each word, an arrow to each step from "
         "what it needs. What is the longest path?",

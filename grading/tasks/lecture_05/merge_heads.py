@@ -10,7 +10,8 @@ task = TaskFile(
     points=6,
     minutes=7,
     section="One projection, cut into heads",
-    outcome="find a wrong cut or join with a test, and say when n_heads must divide d_model",
+    outcome="use a test to detect heads that are cut wrongly, and say when n_heads must divide "
+    "d_model",
     hints=(
         "Print the result for the small numbers of the example. Row 0 should hold word 0.",
         "Which two axes must be neighbours, and in which order, before they can be merged?",

@@ -8,7 +8,8 @@ task = TaskFile(
     minutes=10,
     extra=True,
     section="Which test finds a wrong cut?",
-    outcome="find a wrong cut or join with a test, and say when n_heads must divide d_model",
+    outcome="use a test to detect heads that are cut wrongly, and say when n_heads must divide "
+    "d_model",
     reasons={
         "a": correct(
             "With a correct merge, the context vectors of one “head” for several words are "

@@ -11,8 +11,8 @@ task = TaskFile(
     minutes=5,
     section="What today's models changed",
     two_at_once=True,
-    outcome="load GPT-2 into the modules of this course, and prove without a download that "
-    "the loader is right",
+    outcome="write the parts that Llama exchanges in a block, count their parameters, and load "
+    "such a model",
     hints=("`nn.Linear` computes x @ W.T.", "In PyTorch, SiLU is `F.silu`."),
 )
 

@@ -14,8 +14,8 @@ task = TaskFile(
     minutes=15,
     section="What today's models changed",
     two_at_once=True,
-    outcome="load GPT-2 into the modules of this course, and prove without a download that "
-    "the loader is right",
+    outcome="write the parts that Llama exchanges in a block, count their parameters, and load "
+    "such a model",
     forbidden=("torch.nn.functional.scaled_dot_product_attention",),
     hints=(
         "Give each query head its own copy of keys and values. The rest is as before.",

@@ -7,8 +7,8 @@ task = TaskFile(
     points=6,
     minutes=10,
     section="What today's models changed",
-    outcome="load GPT-2 into the modules of this course, and prove without a download that "
-    "the loader is right",
+    outcome="write the parts that Llama exchanges in a block, count their parameters, and load "
+    "such a model",
     hints=(
         "`W_query` is 64 × 64. How many rows does `W_key` have, with two heads of width 8?",
         "Each word stores a key and a value, in each layer, for each key-value head.",

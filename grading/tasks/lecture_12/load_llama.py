@@ -12,8 +12,8 @@ task = TaskFile(
     points=16,
     minutes=40,
     section="GPT-2 in your own modules",
-    outcome="load GPT-2 into the modules of this course, and prove without a download that "
-    "the loader is right",
+    outcome="write the parts that Llama exchanges in a block, count their parameters, and load "
+    "such a model",
     forbidden=("helpers.pretrained.llama",),
     hints=(
         "Begin without any layer: embedding, final norm, output layer. Then add attention, then "
