@@ -73,7 +73,9 @@ def section(sheet: SheetGrade, tasks: Tasks, policy: Policy) -> str:
             return "\n".join(lines)
     lines.append(f"<p>{_sum(sheet)}</p>")
     if sheet.graded and not policy.of(sheet.lecture).partial:
-        lines.append("<p>In this class only complete answers earn points.</p>")
+        lines.append(
+            "<p>In this class, a task that the grader judges earns all of its points or none.</p>"
+        )
     if not sheet.final:
         lines.append("<p>Not final yet: your teacher still has to look at this sheet.</p>")
     shown = sheet.grades if sheet.graded else [g for g in sheet.grades if g.correction]

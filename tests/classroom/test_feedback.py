@@ -67,7 +67,7 @@ def test_keep_back_by_sheet_number(tmp_path):
 
 def test_page_says_once_that_only_whole_answers_count(small, tmp_path):
     folder, out = small
-    said = "<p>In this class only complete answers earn points.</p>"
+    said = "<p>In this class, a task that the grader judges earns all of its points or none.</p>"
     for text, times in (("partial = false", 1), ("partial = true", 0)):
         policy = policy_of(tmp_path, f"roster = 'class.csv'\n[sheets.{SHEET}]\n{text}")
         graded(folder, out, tasks=TEXTS, policy=policy)
