@@ -1918,6 +1918,41 @@ def test_attention_of_three_heads_turns_the_verb(play):
     assert page.get_by_role("button", pressed=True).all_inner_texts() == ["keys", "three others"]
 
 
+# ---- Lecture 7: one character on its way through the blocks -----------------------------------
+
+
+def residual_stream():
+    """Two parts, four numbers a character; each character of the text has vectors of its own."""
+    vectors = [["hhhh", "hyh0", "yhhh"], ["hhhh", "h0hh", "0hhh"]]
+    most = [[1, 2, 1], [4, 4, 4]]
+    expected = [
+        [[[c, 0.5 + part / 4], ["\n", 0.1]] for c in text]
+        for part, text in enumerate(("bcd", "f g"))
+    ]
+    config = {"text": "xyz", "at": 1, "parts": ["embedding", "attention 1"]}
+    config |= {"most": most, "vectors": vectors, "next": expected}
+    table = (["after", "next"], [["embedding", "c"]])
+    return explorables.to_html("residual_stream", config, table=table, caption="Choose.")
+
+
+def test_residual_stream_follows_the_chosen_character(play):
+    """Bars have the height of the numbers, all parts on one scale, and rows their predictions."""
+    page = play(residual_stream())
+    said, slide = page.locator("p[role=status]"), page.get_by_role("slider")
+    assert said.inner_text() == "After “xy”, the embedding alone expects “c”, the whole stack “␣”."
+    assert page.locator(".stage p").first.inner_text() == "xyz"
+    assert page.locator(".stage b").inner_text() == "xy"
+    rows = page.locator(".stage tbody tr")
+    assert rows.nth(0).locator("td").nth(1).inner_text().split() == ["c", "0.50", "↵", "0.10"]
+    assert rows.nth(1).locator("td").nth(1).inner_text().split() == ["␣", "0.75", "↵", "0.10"]
+    bars = [path.get_attribute("d") for path in page.locator(".stage tbody path[fill]").all()]
+    # numbers 0, 2, 0, −2 and 0, −4, 0, 0; half the height is 15 for the largest, 4
+    assert bars == ["M3 15h.8v7.50h-.8z", "M1 15h.8v-7.50h-.8z", "M1 15h.8v15.00h-.8z", ""]
+    slide.fill("0")
+    assert said.inner_text() == "After “x”, the embedding alone expects “b”, the whole stack “f”."
+    assert slide.get_attribute("aria-valuetext") == "“x”"
+
+
 # ---- Lecture 9: which source words may be read ------------------------------------------------
 
 
@@ -1985,6 +2020,7 @@ PRESSED_FIRST = {
     paint_a_mask: [],
     point_at_span: ["Show the reader’s span"],
     read_state: ["last"],
+    residual_stream: [],
     rotary_dials: [],
     rouge_and_facts: [],
     sampling: [],
