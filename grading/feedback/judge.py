@@ -24,7 +24,7 @@ from grading.feedback.findings import (
     on_text,
     was_mutated,
 )
-from grading.feedback.partial_credit import Earned, Guessable, OrdinaryFails
+from grading.feedback.partial_credit import AllEqual, Earned, Guessable, OrdinaryFails
 from grading.feedback.training_facts import explained
 from grading.feedback.verdict import Verdict
 from grading.runner.outcome import Outcome, Status
@@ -63,7 +63,7 @@ def judge(
 def _has_part(task: Task, verdict: Verdict) -> bool:
     """Whether there is something to say about partial credit."""
     earned = verdict.earned or Earned()
-    return earned.of(task.points) > 0 or isinstance(earned.reason, OrdinaryFails)
+    return earned.of(task.points) > 0 or isinstance(earned.reason, OrdinaryFails | AllEqual)
 
 
 _baselines: dict[tuple[str, int], Baseline] = {}

@@ -34,7 +34,14 @@ from grading.feedback.findings import (
     is_other_number_of_results,
     was_mutated,
 )
-from grading.feedback.partial_credit import ByEntry, ByKind, Earned, Guessable, OrdinaryFails
+from grading.feedback.partial_credit import (
+    AllEqual,
+    ByEntry,
+    ByKind,
+    Earned,
+    Guessable,
+    OrdinaryFails,
+)
 from grading.feedback.relations import Exchanged, Nearly, Reordered, Scaled, relation
 from grading.feedback.training_facts import Seen, Sign
 from grading.feedback.verdict import Verdict
@@ -137,14 +144,14 @@ def _which_case(number: int, cases: Sequence[Case]) -> str:
 
 def _unexplained(number: int, cases: Sequence[Case]) -> str:
     other = _which_case(number, cases).removeprefix("On ")
-    return f"It may not explain everything: {other} is wrong in another way."
+    return f"It may not explain everything: after your change, look at {other} again."
 
 
 def _more(entries: int) -> str:
-    """That other entries of a list are wrong, too."""
+    """That other entries of a list are wrong for another reason than the named one."""
     if entries == 1:
-        return "Another entry is wrong, too."
-    return f"{COUNTS.get(entries, entries)} other entries are wrong, too.".capitalize()
+        return "Another entry is wrong for another reason."
+    return f"{COUNTS.get(entries, entries)} other entries are wrong for other reasons.".capitalize()
 
 
 def finding(task: Task, found: Finding, array: str = "an array") -> str:
@@ -556,7 +563,7 @@ def _rounded(array: np.ndarray) -> str:
 
 def partial_points(earned: Earned) -> str:
     """Why an answer that is not right earns a part of the points, or none."""
-    if isinstance(earned.reason, OrdinaryFails):
+    if isinstance(earned.reason, OrdinaryFails | AllEqual):
         return reason(earned)
     return f"Partial credit: {reason(earned)}"
 
@@ -582,6 +589,8 @@ def reason(earned: Earned) -> str:
             if bugs:
                 return "The points come when all bugs are fixed."
             return "No partial credit, because an ordinary case fails."
+        case AllEqual():
+            return "No partial credit, because all entries of the list are the same."
         case None:
             return ""
 

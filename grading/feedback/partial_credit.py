@@ -57,11 +57,16 @@ class OrdinaryFails:
 
 
 @dataclass(frozen=True)
+class AllEqual:
+    """A list with the same value everywhere, of which some entries are right by chance."""
+
+
+@dataclass(frozen=True)
 class Earned:
     """The share of the points that an answer earns, and the reason if it is only a part or none."""
 
     share: Fraction = Fraction(0)
-    reason: ByKind | ByEntry | Guessable | OrdinaryFails | None = None
+    reason: ByKind | ByEntry | Guessable | OrdinaryFails | AllEqual | None = None
 
     def of(self, points: float) -> float:
         """The points, in halves, rounded down."""
@@ -121,7 +126,7 @@ def of_entries(task: Task, got: object) -> Earned:
     if all(type(entry) in (bool, str) for entry in want):
         return of_slips(len(want) - right, Guessable.ENTRY)
     if all(difference(g, got[0], 0, 0) is None for g in got):
-        return Earned()  # the same everywhere: some of it is right by chance
+        return Earned(reason=AllEqual() if right else None)
     return Earned(Fraction(right, len(want)), ByEntry(right, len(want)))
 
 

@@ -203,6 +203,8 @@ def test_a_list_counts_by_entry():
     ):
         assert grade(task, got, 0).points == points, got
     assert "2 of 3 entries are right" in grade(task, [2.0, (1, 3), 7], 0).part
+    assert "all entries of the list are the same" in grade(task, [7, 7, 7], 0).part
+    assert grade(task, [8, 8, 8], 0).part == ""
     words = example(kind="predict", reference=[True, False, True, True], mistakes=())
     assert [grade(words, [True] * n + [False] * (4 - n), 0).points for n in (4, 1)] == [4, 0]
 

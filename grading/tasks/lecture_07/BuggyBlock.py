@@ -397,7 +397,8 @@ def what_is_seen(args, result):
         "In training, entries of the residual stream itself are dropped, or of what a norm reads."
     )
     if not args[1]["feed_forward.down_proj.weight"].any():  # the example: little can be dropped
-        if not result["drops attention in training"]:
+        arrives = result["H"].flatten()[0] < 0  # what attention adds exchanges the signs
+        if arrives and not result["drops attention in training"]:
             return "In training, nothing is dropped from the output of attention."
         return stream if result["drops feed-forward in training"] else None
     for name in ("attention", "feed-forward"):
