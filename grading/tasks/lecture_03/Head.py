@@ -129,6 +129,12 @@ class NoneAdded(InParts):
         self.W_all = nn.Linear(d_model, 2 * d_k + d_v, bias=False)
 
 
+@task.mistake("If d_v is omitted, the values have d_k numbers, not d_model.")
+class AsWideAsTheInput(InParts):
+    def __init__(self, d_model, d_k, d_v=None):
+        super().__init__(d_model, d_k, d_model if d_v is None else d_v)
+
+
 @task.mistake(
     "d_v is not used: the values get d_k numbers. If d_v is given, it is the width of the values."
 )

@@ -40,6 +40,10 @@ task.mistake(
     "Head 1 used the values of head 0. Each head has values of its own.",
     [23.5, 8.0],
 )
+task.mistake(
+    "Each head collects a weighted *sum* of its values, not only the one with the largest weight.",
+    [16.0, 8.0],
+)
 task.mistake("This is what head 0 adds to the output. Head 1 adds something, too.", [4.0, 8.0])
 task.mistake("This is what head 1 adds to the output. Head 0 adds something, too.", [15.0, 0.0])
 task.mistake(

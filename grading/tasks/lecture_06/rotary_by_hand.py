@@ -50,4 +50,6 @@ task.mistake(
     "The first and the second have the same distance, so the score is the same. Four quarter "
     "turns change nothing: what remains of 106, and of 103?",
     [-13.0, 13.0, 13.0],
+    [-13.0, 11.0, 13.0],
+    [-13.0, -11.0, 13.0],
 )

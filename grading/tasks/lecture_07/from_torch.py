@@ -130,6 +130,11 @@ def _biases_not_cut(ours, state):
         ours[f"attention.{part}.bias"] = state["self_attn.in_proj_bias"]
 
 
+def _biases_swapped(ours, state):
+    names = [f"attention.{part}.bias" for part in ("W_query", "W_key")]
+    ours[names[0]], ours[names[1]] = ours[names[1]], ours[names[0]]
+
+
 def _no_biases(ours, state):
     for part in PARTS:
         ours[f"attention.{part}.bias"] = torch.zeros_like(ours[f"attention.{part}.bias"])
@@ -232,6 +237,10 @@ task.mistake(
 task.mistake(
     "The three parts of `in_proj` were taken in the wrong order.",
     _put(("W_value", "W_query", "W_key")),
+)
+task.mistake(
+    "The weights are in order, but the biases of queries and keys are swapped.",
+    _changed(_biases_swapped),
 )
 task.mistake("Keys and values are swapped.", _put(("W_query", "W_value", "W_key")))
 task.mistake("Queries and values are swapped.", _put(("W_value", "W_key", "W_query")))

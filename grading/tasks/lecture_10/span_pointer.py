@@ -73,6 +73,14 @@ task.edit(
     "softmax(dim=1)",
 )
 task.edit(
+    "Softmax runs over the two numbers of a *word*. But the words compete: each of the two rows "
+    "must sum to 1.",
+    "-torch.inf",
+    "-1e9",
+    "softmax(dim=-1)",
+    "softmax(dim=1)",
+)
+task.edit(
     "The context provides the queries now, but the rest is as given: padding takes part, and the "
     "two numbers of a word sum to 1 instead of a row.",
     "logits.mT.masked_fill(is_padding[:, None], -torch.inf)",

@@ -254,6 +254,8 @@ def what_is_trained(args, result):
     a, b = (result[f"some number of a new {name} is not zero"] for name in "AB")
     if b and not a:
         return "A begins with zeros and B with random numbers. It should be the other way round."
+    if b:
+        return "B does not begin with zeros, so a new adapter changes what the layer computes."
     return None if a else "All numbers of a new A are zero."
 
 

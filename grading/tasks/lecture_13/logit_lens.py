@@ -55,6 +55,16 @@ task.edit(
     NORM,
     "x",
 )
+task.edit(
+    "The final norm also divides by the root mean square: here its scale alone was applied.",
+    NORM,
+    "x * weight",
+)
+task.edit(
+    "The mean square was taken over all texts of a layer. Each vector has its own.",
+    NORM,
+    "x / torch.sqrt(x.square().mean(dim=(1, 2), keepdim=True) + eps) * weight",
+)
 task.edit("The scale `weight` of the norm is missing.", NORM, "x / torch.sqrt(mean_square + eps)")
 task.edit(
     "The mean was subtracted, as in layer norm. RMSNorm subtracts nothing.",

@@ -103,6 +103,11 @@ task.edit(
     "== tokens[:, -(n + 1) :]",
     "== tokens[:, -(n + 2) : -1]",
 )
+task.edit(
+    "The logits are read one position too late: those at a digit predict the token after it.",
+    "model(tokens[:, :-1])",
+    "model(tokens[:, 1:])",
+)
 
 
 task.edit(

@@ -45,6 +45,11 @@ task.mistake(
     [2, 3, 3, 1],
 )
 task.mistake(
+    "The thousands digit is only the carry: a and b have no digits there.",
+    [2, 4, 5, 5],
+    [2, 4, 5, 4],
+)
+task.mistake(
     "This is the order of plain answers, thousands first. Here the units come first.",
     [3, 5, 4, 2],
     [6, 6, 4, 2],
