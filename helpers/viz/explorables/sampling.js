@@ -1,6 +1,7 @@
-/* Lecture 8: temperature, top-k and top-p on one distribution, and a hundred samples from it.
-   config: {words: [word, …], logits: [logit, …], unit: "word" or another}, the largest logit first */
-lamplight.explorable("sampling", (stage, { words, logits, unit = "word" }) => {
+/* Lectures 7 and 8: temperature, top-k and top-p on one distribution, and a hundred samples from it.
+   config: {words: [word, …], logits: [logit, …], unit: "word" or another, only: whether only the
+   temperature can be set}, the largest logit first */
+lamplight.explorable("sampling", (stage, { words, logits, unit = "word", only = false }) => {
   const { html, softmax, number, slider, button, status, random } = lamplight;
   const n = words.length;
   const state = { temperature: 1, k: n, p: 1 };
@@ -38,7 +39,7 @@ lamplight.explorable("sampling", (stage, { words, logits, unit = "word" }) => {
   const rows = words.map((word) => html("tr", {}, html("th", { scope: "row" }, word), html("td"), html("td")));
   const said = status();
   stage.append(
-    ...sliders.map((s) => s.element),
+    ...sliders.slice(0, only ? 1 : 3).map((s) => s.element),
     html("table", { style: "max-width:24rem;width:100%" }, html("thead", {}, html("tr", {},
       ...[`next ${unit}`, "probability", "samples"].map((name, i) =>
         html("th", { scope: "col", style: i === 1 ? "width:100%" : "" }, name)))), html("tbody", {}, ...rows)),
@@ -56,6 +57,7 @@ lamplight.explorable("sampling", (stage, { words, logits, unit = "word" }) => {
     const left = shares.filter((share) => share > 0).length;
     const nats = shares.reduce((sum, q) => sum - (q > 0 ? q * Math.log(q) : 0), 0);
     said.textContent = left === 1 ? `Only “${words[0]}” is left: this is greedy decoding.`
+      : only ? `The likeliest ${unit}, “${words[0]}”, has probability ${number(shares[0])}.`
       : `${left} of ${n} ${unit}s are possible; the entropy is ${number(nats)} nats, the perplexity ${number(Math.exp(nats))}.`;
   };
   draw();

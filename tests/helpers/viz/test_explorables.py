@@ -394,6 +394,15 @@ def test_sampling_agrees_with_the_helper(play, slides, options):
     assert all(count == 0 for count, p in zip(counts, wanted, strict=True) if p == 0)
 
 
+def test_sampling_may_set_the_temperature_only(play):
+    config = SAMPLING | {"only": True, "unit": "character"}
+    table = (["word", "probability"], [[word, 0.2] for word in SAMPLING["words"]])
+    page = play(explorables.to_html("sampling", config, table=table, caption="Slide."))
+    page.get_by_role("slider").fill("0.5")  # strict: there is one
+    said = page.locator("[role=status]").inner_text()
+    assert said == "The likeliest character, “lie”, has probability 0.86."
+
+
 STACKS = {
     f"{norm}|{residual}|{feed}": [[0.1 * i + 0.01] * 13, [10.0**-i] * 13]
     for i, (norm, residual, feed) in enumerate(
