@@ -178,20 +178,25 @@ def best_cells(models: dict[str, RecurrentModel]) -> list[dict]:
 
 
 @torch.no_grad()
-def written_lines(model: RecurrentModel, cell: int | None, value: float) -> dict:
-    """Number and median length of the lines that a model writes while a cell is held at a value."""
+def written_lines(
+    model: RecurrentModel, number: int | None, value: float, *, of: str = "cell"
+) -> dict:
+    """Number and median length of the lines that a model writes while a number is held at a value.
+
+    The number is one of the cell state or, with `of="hidden"`, of the hidden state.
+    """
     generator, state = torch.Generator().manual_seed(SEED), None
     ids = [encode("\n").repeat(TEXTS, 1)]  # (TEXTS, 1)
     for _ in range(LENGTH):
-        h, state = model.recurrence(model.embedding(ids[-1]), state)
-        if cell is not None:
-            state[1][..., cell] = value
-        p = (model.lm_head(h[:, -1]) / TEMPERATURE).softmax(dim=-1)  # (TEXTS, vocab)
+        _, state = model.recurrence(model.embedding(ids[-1]), state)  # hidden state, cell state
+        if number is not None:
+            state[of == "cell"][..., number] = value
+        p = (model.lm_head(state[0][0]) / TEMPERATURE).softmax(dim=-1)  # (TEXTS, vocab)
         ids.append(torch.multinomial(p, 1, generator=generator))
     texts = map(decode, torch.cat(ids[1:], dim=1))
     lines = [line for text in texts for line in text.split("\n")[:-1]]
     lengths = [len(line) for line in lines if line and not line.endswith(":")]
-    return {"cell": cell, "lines": len(lengths), "median": median(lengths)}
+    return {of: number, "lines": len(lengths), "median": median(lengths)}
 
 
 def main() -> None:

@@ -21,7 +21,6 @@ counted in many texts, as in `character_lstm`. Writes `helpers/results/stored/he
 from __future__ import annotations
 
 import time
-from statistics import median
 
 import torch
 from torch import Tensor, nn
@@ -69,21 +68,6 @@ def hidden_mean(model: RecurrentModel, cell: int) -> float:
     """The mean of one number of the hidden state on the same text."""
     h, _ = model.recurrence(model.embedding(windows(parts()[1], READ)[0]))  # (n, READ, d_model)
     return h[:, SKIPPED:, cell].mean().item()
-
-
-@torch.no_grad()
-def median_line(model: RecurrentModel, hidden: int, value: float) -> float:
-    """The median line in many texts while a number of the hidden state is held at a value."""
-    generator, state = torch.Generator().manual_seed(SEED), None
-    ids = [encode("\n").repeat(first.TEXTS, 1)]  # (TEXTS, 1)
-    for _ in range(first.LENGTH):
-        _, state = model.recurrence(model.embedding(ids[-1]), state)
-        state[0][..., hidden] = value
-        p = (model.lm_head(state[0][0]) / TEMPERATURE).softmax(dim=-1)  # (TEXTS, vocab)
-        ids.append(torch.multinomial(p, 1, generator=generator))
-    texts = map(decode, torch.cat(ids[1:], dim=1))
-    lines = [line for text in texts for line in text.split("\n")[:-1]]
-    return median(len(line) for line in lines if line and not line.endswith(":"))
 
 
 @torch.no_grad()
@@ -138,7 +122,13 @@ def main() -> None:
         {"cell": k, "median": first.written_lines(model, k, value)["median"]}
         for k, value in enumerate(mean)
     ]
-    shown = [{"cell": k, "median": median_line(model, k, hidden_mean(model, k))} for k in closest]
+    shown = [
+        {
+            "cell": k,
+            "median": first.written_lines(model, k, hidden_mean(model, k), of="hidden")["median"],
+        }
+        for k in closest
+    ]
     at = [
         {"value": v, "median": first.written_lines(model, closest[1], v)["median"]} for v in VALUES
     ]

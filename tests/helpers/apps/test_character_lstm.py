@@ -108,7 +108,8 @@ def test_losses_with_a_held_cell_are_found_again(model):
 
 def test_a_number_of_the_hidden_state_is_held(model, fewer_texts):
     free = experiment.written_lines(model, None, 0.0)["median"]
-    assert held_cell.median_line(model, 68, held_cell.hidden_mean(model, 68)) > free + 5
+    mean = held_cell.hidden_mean(model, 68)
+    assert experiment.written_lines(model, 68, mean, of="hidden")["median"] > free + 5
 
 
 def test_written_lines_are_counted(model, fewer_texts):
