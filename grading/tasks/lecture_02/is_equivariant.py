@@ -300,6 +300,12 @@ def cases(seed):
 def which_way(args, result):
     """Which of the two errors a test can make this one made."""
     if result == "now and then":
+        if args[0] in ("each word for itself", "self-attention", "the average for everyone"):
+            return (
+                f"Asked eight times about the layer “{args[0]}”, which is equivariant, your test "
+                "sometimes says False. Do both sides use the same order, and may they differ by a "
+                "rounding error?"
+            )
         return (
             f"Asked eight times about the layer “{args[0]}”, your test sometimes says True and "
             "sometimes False. One random order may show nothing by luck: try many, and return "

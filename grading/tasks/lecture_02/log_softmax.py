@@ -233,7 +233,7 @@ def finite(args, result):
     if np.isnan(result).any():
         return "A row holds NaN."
     if np.isinf(result).any():
-        return "A row holds an infinity: a sum overflowed, or the logarithm of 0 was taken."
+        return "A row holds an infinity: did a sum overflow, or was the logarithm of 0 taken?"
     return None
 
 

@@ -251,7 +251,10 @@ def cases(seed):
 def rows_sum_to_one(args, result):
     """What makes them weights."""
     if np.isnan(result).any():
-        return "A row holds NaN: an exponential overflowed, or a sum of exponentials is 0."
+        return (
+            "A row holds NaN, which ∞/∞, ∞ − ∞ and 0/0 give: did an exponential overflow, or is a "
+            "sum of exponentials 0?"
+        )
     sums = np.ravel(np.asarray(result).sum(axis=-1))
     if not np.allclose(sums, 1.0):
         return f"The weights of a row sum to {sums[abs(sums - 1).argmax()]:.3g}, not to 1."

@@ -298,10 +298,10 @@ def right_number(args, result):
                 " She attends to the right jar, but too much weight still goes to others: the "
                 "lead of its "
             )
-            near += "score is too small. The more labels there are, the smaller the lead."
+            near += "score is too small. On a circle, more labels have smaller leads."
             # From 0.9999 on, the others cannot make an error of 0.01: no jar holds more than 100.
             if share >= 0.9999:
-                return said + " So the scores are right, and W_value is not."
+                return said + " So her scores are right, and W_value is not."
             if share < 0.99 / len(labels):
                 return said + " So another key reaches farther in the direction of her query."
             return said + near if share > 0.51 else said

@@ -237,6 +237,8 @@ def cases(seed):
 def rows_sum_to_one(args, result):
     """Each row of the weights shares out 1."""
     _, weights = result
+    if weights.shape != one_head(*args)[1].shape:
+        return None
     sums = np.asarray(weights).sum(axis=-1)
     if not np.allclose(sums, 1):
         worst = sums.flat[abs(sums - 1).argmax()]

@@ -353,6 +353,8 @@ def in_words(args, result):
         )
     alone = result["in training, the same as without dropout"]
     grown = result["in training, the others are divided by 1 − p"]
+    if result["in training, share of weights set to 0"] == 1:
+        return "In training nothing is left of the weights."
     if result["in training, share of weights set to 0"] == 0 and (alone or not grown):
         return "In training no weight is set to 0."
     if not result["in training, each sentence draws its own"]:

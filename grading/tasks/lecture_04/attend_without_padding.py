@@ -158,6 +158,6 @@ def not_moved_by_padding(args, result):
         ).any():
             return (
                 f"In sentence {b} a context vector lies outside the range of the values of its "
-                "words, so padding was attended to."
+                "words, which a weighted average of these never does."
             )
     return None

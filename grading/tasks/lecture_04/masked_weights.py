@@ -324,12 +324,16 @@ def what_rows_hold(args, result):
     if not np.allclose(sums, 1.0):
         wrong = sums[np.abs(sums - 1.0).argmax()]
         seen = np.where(mask, args[0].numpy(), -np.inf).max(axis=-1)[~empty]
-        if wrong < 1e-100 and args[0].max().item() - seen[np.abs(sums - 1.0).argmax()] > 700:
+        own = seen[np.abs(sums - 1.0).argmax()]
+        # If nothing was subtracted, scores as low give 0, too, and ones as high give NaN.
+        subtracted = own > -700 or seen.max() > 710
+        if wrong < 1e-100 and args[0].max().item() - own > 700 and subtracted:
             return (
                 "In a row in which something is visible all exponentials have become 0 or nearly "
                 "0: what was subtracted is far above the visible scores of this row."
             )
         return f"A row in which something is visible sums to {wrong:.3g}, not to 1."
-    if np.isnan(result["gradient"]).any():
+    right = np.allclose(weights, masked_weights(*args[:2]).detach().numpy(), atol=1e-6)
+    if right and np.isnan(result["gradient"]).any():
         return "The weights are right, but the gradient of the scores holds NaN."
     return None

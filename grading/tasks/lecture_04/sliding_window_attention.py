@@ -233,7 +233,7 @@ def what_is_seen(args, result):
     if result.shape != (len(q), v.shape[1]):
         return None
     if np.isnan(result).any():
-        return "A context vector holds NaN: somewhere 0 was divided by 0."
+        return "A context vector holds NaN, which 0/0, ∞/∞, ∞ − ∞ and 0 · ∞ give."
     if not np.allclose(result[0], v[0], rtol=1e-4, atol=1e-5):
         return "Word 0 sees only itself, so its context vector must be its own value vector."
     if window == 1 and not np.allclose(result, v, rtol=1e-4, atol=1e-5):

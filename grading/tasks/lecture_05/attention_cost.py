@@ -250,7 +250,7 @@ def which_part(args, result):
     bias, right = args[-1], attention_cost(*args)
     if result[0] != right[0]:
         if not bias:
-            return "The number of parameters is wrong, here without any bias."
+            return "The number of parameters is wrong, here with bias = False."
         without = attention_cost(*args[:-1], False)[0]
         return f"The number of parameters is wrong; {without} of them are in the matrices."
     if result[1] != right[1]:

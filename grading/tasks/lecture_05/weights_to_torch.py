@@ -265,7 +265,10 @@ def mask_is_kept(args, result):
     """What the mask hides has no weight."""
     mask, weights = args[2].numpy(), result[1]
     if np.isnan(result[0]).any():
-        return "NaN: some row may attend to nothing. What does True mean in PyTorch's mask?"
+        blocked = np.broadcast_to(mask.all(axis=-1), result[0].shape[:-1])
+        if (np.isnan(result[0]).any(axis=-1) == blocked).all():
+            return "NaN: can some row attend to nothing? What does True mean in PyTorch's mask?"
+        return "The output holds NaN."
     if weights.shape[-2:] == mask.shape and (np.nan_to_num(weights, nan=1.0) * ~mask > 1e-9).any():
         return "Masked keys get weight."
     return None

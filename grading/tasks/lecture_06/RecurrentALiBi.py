@@ -474,7 +474,10 @@ def no_nan(args, result):
     if contexts is None or not np.isnan(contexts).any():
         return None
     first = int(np.argwhere(np.isnan(contexts))[0][0])
-    return (
-        f"From word {first} on the result is NaN (words are counted from 0). Either 0 was divided "
-        "by 0, or a number has become infinite. Which of your numbers grow with the text?"
+    said = f"From word {first} on the result is NaN (words are counted from 0). "
+    if first == 0:
+        return said + "Was 0 divided by 0?"
+    return said + (
+        "Either 0 was divided by 0, or a number has become infinite. Which of your numbers grow "
+        "with the text?"
     )

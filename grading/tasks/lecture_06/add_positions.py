@@ -142,5 +142,5 @@ def same_for_all_sentences(args, result):
             "only a code may be added, and it is the same in all of them."
         )
     if len(x) > 1 and abs(added - added[:1]).max() < 1e-6:
-        return "All words of a sentence got the same code, so order still does not matter."
+        return "The same was added to all words of a sentence, so order still does not matter."
     return None

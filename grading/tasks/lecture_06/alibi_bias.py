@@ -177,8 +177,6 @@ def a_penalty(args, result):
         return "An entry is above 0. A penalty is subtracted, so none may be."
     own = bias[:, np.arange(T_q), np.arange(T_k - T_q, T_k)]
     if abs(own).max() > 1e-9:
-        return (
-            "A query has a penalty at its own position. The queries are the last T_q of T_k "
-            "positions."
-        )
+        last = " The queries are the last T_q of T_k positions." if T_q < T_k else ""
+        return f"A query has a penalty at its own position.{last}"
     return None

@@ -180,7 +180,7 @@ def moves_codes(args, result):
     for t in (0, 5):
         start, end = _codes([t, t + n], d_model).numpy()
         if abs(start @ M - end).max() > 1e-3:
-            if abs(start @ M.T - end).max() < 1e-3:
+            if abs(start @ M - _codes([t - n], d_model).numpy()).max() < 1e-3:
                 return (
                     f"The code of position {t} times M is that of position {t - n}, not of "
                     f"position {t + n}."

@@ -161,6 +161,8 @@ def which_layer(args, result):
     """The first layer of another shape."""
     for name, value in args[1].items():
         came = result[f"shape of {name}"]
+        if came is None:
+            return f"There is no `{name}`."
         if came != tuple(value.shape):
             return f"`{name}` has the shape {came}; expected {tuple(value.shape)}."
     return None

@@ -223,7 +223,7 @@ def where_it_goes_wrong(args, result):
         )
     return (
         "Even with layer norms, which subtract the mean themselves, the logits are not right. So "
-        "a scale or a shift is in the wrong place, or more than a mean was subtracted."
+        "a scale or a shift is missing or in the wrong place, or more than a mean was subtracted."
     )
 
 

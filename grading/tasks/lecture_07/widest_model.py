@@ -241,6 +241,8 @@ def what_is_odd(args, result):
     """Whether the width fits, and whether the count does."""
     budget, n_blocks, n_heads, vocab, tied = args
     d, count = result
+    if count < d:
+        return None  # as if the two were swapped
     if d % n_heads:
         return f"d_model = {d} cannot be split into {n_heads} heads."
     right = _count(d, n_blocks, vocab, tied)

@@ -257,13 +257,16 @@ def reading(args, result):
         return "A beginning of more than `most` words was cut. Return it as it is."
     if result["text"] == right["text"]:
         came, want = result["words read"], right["words read"]
+        if came < want:
+            return f"The text is right, here. But only {came} words were read for it, not {want}."
         return f"The text is right. But {came} words were read for it; {want} are enough."
     pairs = enumerate(zip(result["text"], right["text"], strict=False))
     first = next((i for i, (came, want) in pairs if came != want), None)
     if first is None:
         return None
     read, due = result["words read"], right["words read"]
-    return (
+    said = (
         f"The word at position {first} of the text (counted from 0) is {result['text'][first]}; "
-        f"expected {right['text'][first]}. In all, {read} words were read; expected {due}."
+        f"expected {right['text'][first]}."
     )
+    return said if read == due else f"{said} In all, {read} words were read; expected {due}."

@@ -342,7 +342,8 @@ def length(args, result):
     longest = args[-1]
     if len(result) > longest + 1:
         return (
-            f"This sentence has {len(result)} words, but at most {longest} are possible. Do the "
-            "continuations share one list? `append` and `+=` change a list in place."
+            f"This sentence has {len(result)} words, but at most {longest} are possible. Does the "
+            "loop go on for too long, or do the continuations share one list? (`append` and `+=` "
+            "change a list in place.)"
         )
     return None

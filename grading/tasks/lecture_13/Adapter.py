@@ -246,14 +246,14 @@ def what_is_trained(args, result):
     """Which parameters are trained."""
     came = result["what is trained"]
     if not came:
-        return "Nothing is trained: make A and B `nn.Parameter`s."
+        return "Nothing is trained: A and B should be `nn.Parameter`s that get a gradient."
     if came != ["A", "B"]:
         return f"These parameters are trained: {', '.join(came)}. Only A and B should be."
     if not result["the given layer is frozen"]:
         return "Only A and B are trained in the adapter, but the given layer itself is not frozen."
     a, b = (result[f"some number of a new {name} is not zero"] for name in "AB")
     if b and not a:
-        return "A begins with zeros and B with random numbers. It should be the other way round."
+        return "A begins with zeros and B with other numbers. It should be the other way round."
     if b:
         return "B does not begin with zeros, so a new adapter changes what the layer computes."
     return None if a else "All numbers of a new A are zero."

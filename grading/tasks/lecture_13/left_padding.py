@@ -151,7 +151,8 @@ def what_is_off(args, result):
         if own[pads].any():
             return f"Row {i}: a pad token has position {int(own[pads].max())}; it should have 0."
         if own[first:].tolist() != list(range(T - first)):
-            return f"Row {i}: the text has the positions {own[first:].tolist()}; count from 0."
+            due = "they should begin at 0 and rise by 1"
+            return f"Row {i}: the text has the positions {own[first:].tolist()}; {due}."
         if seen[first:, :first].any():
             return f"Row {i}: a token of the text attends to padding."
         if seen[first:].triu(first + 1).any():

@@ -307,4 +307,7 @@ def _whose(args, result):
         other = harness(train_keep_best, *rest, best, every)
         if np.allclose(result["table"], other["table"], atol=1e-6):
             return f"those of measurement {number + 1}, with the score {scores[number]:g}"
-    return "not right: look at the learning rates, the gradients and the batches"
+    return (
+        "not right: look at the learning rates, the gradients, the batches, and the steps after "
+        "which you measure"
+    )

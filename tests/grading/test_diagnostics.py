@@ -1,0 +1,108 @@
+"""Sentences of a task's diagnostic are true of the code, not only of the numbers of one case."""
+
+import numpy as np
+import pytest
+import torch
+
+from grading.feedback.findings import compare
+from grading.task import all_tasks
+from grading.tasks.lecture_05.MultiHead import _divisor
+from tests.grading.mistake_variants import sheet_of
+
+
+def said(name, args, result):
+    """What the diagnostics of a task say of a result, first to last."""
+    sentences = (check(args, result) for check in all_tasks()[name].diagnostics)
+    return next(filter(None, sentences), "")
+
+
+def said_of_mistake(name, begin):
+    """What they say of the known mistake whose sentence begins so, case by case."""
+    task = all_tasks()[name]
+    sheet = sheet_of(task)
+    which = next(n for n, known in enumerate(task.mistakes) if known.why.startswith(begin))
+    found = compare(task, sheet.cases, sheet.outcomes(which), sheet.baseline)
+    return [getattr(finding, "diagnostic", None) or "" for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake", "false"),
+    [
+        ("bidirectional_rnn", "The network from the right has not read", "*before*"),
+        ("one_head", "The two results are in the wrong order", "of the weights sums"),
+        ("sliding_window_attention", "0 · (−∞) is NaN", "was divided by 0"),
+        ("attend_without_padding", "The padding is masked right", "padding was attended"),
+        ("masked_weights", "Masked scores are no longer", "what was subtracted"),
+        ("low_rank_head", "Columns were cut off", "All scores"),
+        ("RecurrentALiBi", "The formula for the sum", "grow with the text"),
+        ("BuggyBlock", "One bug is left: the second residual", "nothing is dropped"),
+        ("widest_model", "The two numbers are swapped", "does not have"),
+        ("nucleus", "Softmax runs down the batch", "right probabilities"),
+        ("training_loop", "These are the losses *after*", "No step comes before"),
+    ],
+)
+def test_sentence_that_is_false_of_the_code_is_not_said(name, mistake, false):
+    cases = said_of_mistake(name, mistake)
+    assert not [sentence for sentence in cases if false in sentence]
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake", "true"),
+    [
+        ("masked_weights", "What was subtracted depends", "what was subtracted"),
+        ("masked_weights", "One largest score was subtracted", "what was subtracted"),
+        ("BuggyBlock", "In evaluation everything is right. But in training", "nothing is"),
+        ("nucleus", "The probabilities are right, but in descending", "right probabilities"),
+        ("train_keep_best", "It measures before the steps", "after which you measure"),
+    ],
+)
+def test_sentence_that_is_true_of_the_code_is_said(name, mistake, true):
+    assert any(true in sentence for sentence in said_of_mistake(name, mistake))
+
+
+def test_one_word_receives_1_from_itself():
+    x = np.array([[2.0, 1.0]])
+    assert said("attention_received", (x, 1), ([3], np.ones(1))) == ""
+
+
+def test_unsure_test_of_an_equivariant_layer_needs_no_more_orders():
+    x = np.zeros((2, 1))
+    assert "try many" not in said("is_equivariant", ("self-attention", x), "now and then")
+    assert "try many" in said("is_equivariant", ("a fading state", x), "now and then")
+
+
+def test_matrix_that_reaches_no_code_is_not_said_to_move_the_other_way():
+    sine, cosine = np.sin(1), np.cos(1)
+    M = np.array([[0.0, sine], [5.0, cosine]])
+    assert said("shift_matrix", (1, 2), M).endswith("is not the code of position 1.")
+    assert "is that of position -1" in said("shift_matrix", (1, 2), _turn(-1))
+
+
+def _turn(n):
+    return np.array([[np.cos(n), -np.sin(n)], [np.sin(n), np.cos(n)]])
+
+
+def test_nan_everywhere_is_not_put_down_to_the_meaning_of_true():
+    mask = torch.ones(3, 3, dtype=torch.bool).tril()
+    nothing = np.full((1, 3, 2), np.nan), np.full((1, 1, 3, 3), np.nan)
+    assert said("weights_to_torch", (None, None, mask, 1), nothing) == "The output holds NaN."
+
+
+def test_penalty_at_its_own_position_is_not_put_down_to_where_the_queries_are():
+    distance = abs(np.subtract.outer(np.arange(3), np.arange(3)))
+    bias = -(distance[None] + 1.0)
+    assert "last T_q" not in said("alibi_bias", (1, 3, 3), bias)
+    assert "last T_q" in said("alibi_bias", (1, 2, 3), bias[:, :2])
+
+
+def test_divisors_that_are_the_same_number_are_both_named():
+    sizes = {"d_model": 10, "n_heads": 2, "d_k": 3, "d_v": 4}
+    x = torch.zeros(1, 7, 10)
+    assert _divisor(sizes, x, x, 7.0) == "√T_q or √T_k"
+
+
+def test_text_for_which_too_few_words_were_read_is_not_said_to_need_fewer():
+    task = all_tasks()["cached_generation"]
+    case, right = sheet_of(task).cases[0], sheet_of(task).right[0].value
+    fewer = {**right, "words read": right["words read"] - 1}
+    assert "are enough" not in said("cached_generation", case.args, fewer)
