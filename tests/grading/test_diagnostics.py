@@ -5,7 +5,9 @@ import pytest
 import torch
 
 from grading.feedback.findings import compare
+from grading.runner.run import run
 from grading.task import all_tasks
+from grading.tasks.lecture_04.BuggyCausalHead import _Head
 from grading.tasks.lecture_05.MultiHead import _divisor
 from tests.grading.mistake_variants import sheet_of
 
@@ -21,7 +23,11 @@ def said_of_mistake(name, begin):
     task = all_tasks()[name]
     sheet = sheet_of(task)
     which = next(n for n, known in enumerate(task.mistakes) if known.why.startswith(begin))
-    found = compare(task, sheet.cases, sheet.outcomes(which), sheet.baseline)
+    return said_of(sheet, sheet.outcomes(which))
+
+
+def said_of(sheet, outcomes):
+    found = compare(sheet.task, sheet.cases, outcomes, sheet.baseline)
     return [getattr(finding, "diagnostic", None) or "" for finding in found]
 
 
@@ -37,11 +43,12 @@ def said_of_mistake(name, begin):
         ("RecurrentALiBi", "The formula for the sum", "grow with the text"),
         ("BuggyBlock", "One bug is left: the second residual", "nothing is dropped"),
         ("widest_model", "The two numbers are swapped", "does not have"),
+        ("LayerNorm", "Mean and variance are computed along the words", "as it should"),
         ("nucleus", "Softmax runs down the batch", "right probabilities"),
         ("training_loop", "These are the losses *after*", "No step comes before"),
     ],
 )
-def test_sentence_that_is_false_of_the_code_is_not_said(name, mistake, false):
+def test_what_is_false_of_the_code_is_not_said(name, mistake, false):
     cases = said_of_mistake(name, mistake)
     assert not [sentence for sentence in cases if false in sentence]
 
@@ -56,8 +63,18 @@ def test_sentence_that_is_false_of_the_code_is_not_said(name, mistake, false):
         ("train_keep_best", "It measures before the steps", "after which you measure"),
     ],
 )
-def test_sentence_that_is_true_of_the_code_is_said(name, mistake, true):
+def test_what_is_true_of_the_code_is_said(name, mistake, true):
     assert any(true in sentence for sentence in said_of_mistake(name, mistake))
+
+
+@pytest.mark.parametrize("change", [lambda scores: 2 * scores, lambda scores: scores * torch.nan])
+def test_wrong_weights_say_nothing_of_dropout(change):
+    class Changed(_Head):
+        def _before(self, scores):
+            return change(scores)
+
+    sheet = sheet_of(all_tasks()["BuggyCausalHead"])
+    assert not any(said_of(sheet, run(sheet.task, Changed, sheet.cases))[:1])
 
 
 def test_one_word_receives_1_from_itself():
@@ -65,13 +82,13 @@ def test_one_word_receives_1_from_itself():
     assert said("attention_received", (x, 1), ([3], np.ones(1))) == ""
 
 
-def test_unsure_test_of_an_equivariant_layer_needs_no_more_orders():
+def test_unsure_rejection_needs_no_more_orders():
     x = np.zeros((2, 1))
     assert "try many" not in said("is_equivariant", ("self-attention", x), "now and then")
     assert "try many" in said("is_equivariant", ("a fading state", x), "now and then")
 
 
-def test_matrix_that_reaches_no_code_is_not_said_to_move_the_other_way():
+def test_matrix_that_reaches_no_code_moves_nowhere():
     sine, cosine = np.sin(1), np.cos(1)
     M = np.array([[0.0, sine], [5.0, cosine]])
     assert said("shift_matrix", (1, 2), M).endswith("is not the code of position 1.")
@@ -82,26 +99,26 @@ def _turn(n):
     return np.array([[np.cos(n), -np.sin(n)], [np.sin(n), np.cos(n)]])
 
 
-def test_nan_everywhere_is_not_put_down_to_the_meaning_of_true():
+def test_nan_everywhere_has_many_causes():
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
     nothing = np.full((1, 3, 2), np.nan), np.full((1, 1, 3, 3), np.nan)
     assert said("weights_to_torch", (None, None, mask, 1), nothing) == "The output holds NaN."
 
 
-def test_penalty_at_its_own_position_is_not_put_down_to_where_the_queries_are():
+def test_own_penalty_says_where_queries_are():
     distance = abs(np.subtract.outer(np.arange(3), np.arange(3)))
     bias = -(distance[None] + 1.0)
     assert "last T_q" not in said("alibi_bias", (1, 3, 3), bias)
     assert "last T_q" in said("alibi_bias", (1, 2, 3), bias[:, :2])
 
 
-def test_divisors_that_are_the_same_number_are_both_named():
+def test_divisors_of_one_size_are_both_named():
     sizes = {"d_model": 10, "n_heads": 2, "d_k": 3, "d_v": 4}
     x = torch.zeros(1, 7, 10)
     assert _divisor(sizes, x, x, 7.0) == "√T_q or √T_k"
 
 
-def test_text_for_which_too_few_words_were_read_is_not_said_to_need_fewer():
+def test_too_few_words_read_are_not_enough():
     task = all_tasks()["cached_generation"]
     case, right = sheet_of(task).cases[0], sheet_of(task).right[0].value
     fewer = {**right, "words read": right["words read"] - 1}

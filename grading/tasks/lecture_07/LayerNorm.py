@@ -256,5 +256,7 @@ def what_is_odd(args, result):
     variance = x.var(dim=-1, correction=0)
     size, wanted = normed.square().mean(dim=-1), variance / (variance + eps)
     if not torch.allclose(size, wanted, atol=1e-6):
-        return rest + "has the mean 0, as it should, but not the right size."
+        alike = x.mean(dim=-1).std(correction=0) < 1e-6  # then another word's mean is as good
+        mean = "" if alike else "has the mean 0, as it should, but "
+        return rest + mean + ("does not have" if alike else "not") + " the right size."
     return None
