@@ -123,3 +123,10 @@ def test_too_few_words_read_are_not_enough():
     case, right = sheet_of(task).cases[0], sheet_of(task).right[0].value
     fewer = {**right, "words read": right["words read"] - 1}
     assert "are enough" not in said("cached_generation", case.args, fewer)
+
+
+def test_as_many_right_as_wrong_are_not_told_apart():
+    one, two, three = (torch.tensor(numbers) for numbers in ([1, 2], [2, 5], [1, 2, 3]))
+    even, uneven = (one, one, two, 1), (three, three, torch.tensor([2, 4, 7]), 1)
+    assert said("accuracy_by_carries", even, np.array([[1, 3], [0, 0]])) == ""
+    assert "*wrong*" in said("accuracy_by_carries", uneven, np.array([[1, 3], [0, 0]]))

@@ -180,9 +180,9 @@ def what_is_seen(args, result):
     if abs(loss - said) < HONEST:
         return f"{told}."
     told += f", but the loss is {loss:.3f}."
-    for name, why in REPORTED.items():
-        if abs(said - result[name]) < EQUAL < abs(loss - result[name]):
-            return f"{told} {why}"
+    fit = [name for name in REPORTED if abs(said - result[name]) < EQUAL < abs(loss - result[name])]
+    if len(fit) == 1:
+        return f"{told} {REPORTED[fit[0]]}"
     if loss > floor + 0.2:
         return told
     if result["in training mode afterwards"]:

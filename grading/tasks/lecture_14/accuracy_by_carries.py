@@ -195,6 +195,7 @@ def columns(args, result):
     if result.shape == right.T.shape != right.shape:
         return "There is a column for each number of carries. Return a *row* for each."
     wrong = right[:, 1] - right[:, 0]
-    if result.shape == right.shape and (result[:, 0] == wrong).all() and right[:, 0].any():
+    differ = (wrong != right[:, 0]).any() and right[:, 0].any()
+    if differ and result.shape == right.shape and (result[:, 0] == wrong).all():
         return "The first column counts the *wrong* answers."
     return None
