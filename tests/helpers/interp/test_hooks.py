@@ -197,12 +197,12 @@ def test_rounding_a_copier_twice_changes_nothing():
     assert arrays.keys() == stored("copier")["arrays"].keys()
 
 
-def cells_of_the_blank():
-    """The blank `prefix_score` of lecture 12, and the folded answer that checks it."""
+def cells_of_the_blank(name):
+    """A blank of lecture 12, and the folded answer that checks it."""
     cells = json.loads((ROOT / "lectures" / "12_inside.ipynb").read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    blank = next(cell for cell in code if cell.startswith("def prefix_score("))
-    return blank, next(cell for cell in code if "def prefix_score_answer(" in cell)
+    blank = next(cell for cell in code if f"def {name}(" in cell)
+    return blank, next(cell for cell in code if f"def {name}_answer(" in cell)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def cells_of_the_blank():
 )
 def test_the_blank_of_the_lecture_is_checked(capsys, old, new, said):
     """A reader's function is used if it agrees with the answer, which is used otherwise."""
-    blank, answer = cells_of_the_blank()
+    blank, answer = cells_of_the_blank("prefix_score")
     copier = trained_copier()
     tokens, _, _ = repeated_segments(20, 24, 32, (4, 10), torch.Generator().manual_seed(0))
     _, maps = copier(tokens, return_weights=True)
@@ -230,3 +230,35 @@ def test_the_blank_of_the_lecture_is_checked(capsys, old, new, said):
     exec(answer, names)
     assert capsys.readouterr().out.startswith(f"prefix_score {said}")
     assert (names["prefix_score"] is names["prefix_score_answer"]) == (said[:6] != "agrees")
+
+
+RIGHT_PATCH = 'stream[:, 1] = corrupted_run["stream", 1][:, 1]'
+
+
+@pytest.mark.parametrize(
+    ("line", "last", "said"),
+    [
+        (RIGHT_PATCH, "return stream, *inputs[1:]", "agrees with the answer."),
+        ("...", "return stream, *inputs[1:]", "changes nothing"),
+        (RIGHT_PATCH, "return stream", "must return the other inputs, too"),
+        (RIGHT_PATCH, "return stream[:, 1], *inputs[1:]", "does not return the whole stream"),
+        (RIGHT_PATCH, "pass", "does not return the whole stream"),
+        (
+            RIGHT_PATCH.replace("[:, 1]", "[:, 2]"),
+            "return stream, *inputs[1:]",
+            "has the wrong vector",
+        ),
+        (RIGHT_PATCH.replace("[:, 1]", ""), "return stream, *inputs[1:]", "has the wrong vector"),
+    ],
+)
+def test_the_patch_of_the_lecture_is_checked(capsys, line, last, said):
+    """As the other blank: a reader's hook is used only if it agrees with the answer."""
+    blank, answer = cells_of_the_blank("with_letter")
+    blank = blank[blank.index("def with_letter(") :]
+    g = torch.Generator().manual_seed(0)
+    runs = [{("stream", 1): torch.randn(1, 5, 4, generator=g)} for _ in range(2)]
+    names = {"torch": torch, "clean_run": runs[0], "corrupted_run": runs[1]}
+    exec(blank.replace("    ...", f"    {line}").replace("return stream, *inputs[1:]", last), names)
+    exec(answer, names)
+    assert capsys.readouterr().out.startswith(f"with_letter {said}")
+    assert (names["with_letter"] is names["with_letter_answer"]) == (said[:6] != "agrees")
