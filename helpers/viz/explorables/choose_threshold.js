@@ -16,7 +16,9 @@ lamplight.explorable("choose_threshold", (stage, { margins, right, answerable, e
       fill: has ? "#0072b2" : "#e09020" }));
   }
   picture.append(line, svg("text", { y: -5 }, "blue: has an answer"),
-    svg("text", { x: W, y: 112, "text-anchor": "end" }, "orange: has none"));
+    svg("text", { x: W, y: -5, "text-anchor": "end" }, "orange: has none"));
+  for (const m of [-20, -10, 0, 10]) picture.append(svg("text", { x: at(m), y: 112, "text-anchor": "middle" }, number(m, 0)));
+  picture.append(svg("text", { x: W, y: 112, "text-anchor": "end" }, "margin"));
   const cell = (text, tag = "td") => html(tag, { style: "white-space:normal", ...(tag === "th" && { scope: "row" }) }, text);
   const cells = examples.map(() => cell(""));
   const head = ["question, margin", "answer", "reader says"].map(
