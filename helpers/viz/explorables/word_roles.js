@@ -9,14 +9,14 @@ lamplight.explorable("word_roles", (stage, config) => {
 
   const show = ({ words, twin, scores, leads }) => {
     const last = words.length - 1, [subject, noun] = [words[1], words[last]];
-    const owners = [subject, noun, twin];
+    const owners = ["its own", `exchanged with ${noun}`, `that of ${twin}`];
     let query = last, keys = 0, values = 0;
     const rows = words.map((word) => cells(4, html("th", { scope: "row" }, word)));
     const verbs = ["lie", "lies"].map((verb) => cells(1, html("th", { scope: "row" }, verb)));
     const roles = [
+      [`Key of ${subject}`, owners, owners[0], (i) => { keys = i; }],
+      [`Value of ${subject}`, owners, owners[0], (i) => { values = i; }],
       [`${noun} asks with the query of`, words, noun, (i) => { query = i; }],
-      [`${subject} has the key of`, owners, subject, (i) => { keys = i; }],
-      [`${subject} has the value of`, owners, subject, (i) => { values = i; }],
     ].map(([label, options, start, put]) => {
       const made = choose(label, options, start, (picked) => { put(options.indexOf(picked)); draw(); });
       return { label, options, put, ...made };
@@ -36,20 +36,22 @@ lamplight.explorable("word_roles", (stage, config) => {
         weight.replaceChildren(bar(weights[i], 40), number(weights[i]));
       });
       const shares = softmax([lead, 0]), ratio = Math.exp(Math.abs(lead));
-      verbs.forEach((row, i) => row.cells[1].replaceChildren(bar(shares[i], 160), number(shares[i])));
+      verbs.forEach((row, i) => row.cells[1].replaceChildren(bar(shares[i], 70), number(shares[i])));
       const best = weights.indexOf(Math.max(...weights)), [more, less] = lead > 0 ? ["lie", "lies"] : ["lies", "lie"];
       said.textContent = `Most weight, ${number(weights[best])}, goes to ${words[best]}. `
         + `${more} is ${number(ratio, 1)} times as likely as ${less}.`;
     };
     inside.replaceChildren(
+      html("p", { style: "margin:.5rem 0 .1rem" }, `Exchanged: ${noun} gets that of ${subject}, too. `
+        + `That of ${twin}: from the same sentence with ${twin} as its subject.`),
       ...roles.flatMap(({ label, element }) => [html("p", { style: "margin:.5rem 0 .1rem" }, label), element]),
-      html("div", { style: "margin:.8rem 0" }, html("table", {}, html("thead", {}, html("tr", {},
+      html("div", { class: "row", style: "margin:.8rem 0" }, html("div", { class: "grow" }, html("table", {}, html("thead", {}, html("tr", {},
         ...["word", "key", "value", "score", "weight"].map((h) => html("th", { scope: "col" }, h)))),
         html("tbody", {}, ...rows))),
-      html("table", {}, html("thead", {}, html("tr", {}, ...["verb", "share of the two"].map(
-        (h) => html("th", { scope: "col" }, h)))), html("tbody", {}, ...verbs)),
+      html("div", { class: "grow" }, html("table", {}, html("thead", {}, html("tr", {}, ...["verb", "share of the two"].map(
+        (h) => html("th", { scope: "col" }, h)))), html("tbody", {}, ...verbs)))),
       button("Everything as it was", () => {
-        roles.forEach((role, i) => { role.pick(role.options[i ? 0 : last], true); role.put(i ? 0 : last); });
+        roles.forEach((role, i) => { role.pick(role.options[i < 2 ? 0 : last], true); role.put(i < 2 ? 0 : last); });
         draw();
       }));
     draw();

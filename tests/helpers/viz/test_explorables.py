@@ -1151,7 +1151,7 @@ def test_word_roles_shows_each_choice(play, which):
     page.get_by_role("group", name="Sentence").get_by_role("button").nth(which).click()
     table, said = page.locator(".stage table").first, page.locator("[role=status]")
     press = lambda group, i: (  # noqa: E731
-        page.get_by_role("group", name=f"{group} of").get_by_role("button").nth(i).click()
+        page.get_by_role("group", name=group).get_by_role("button").nth(i).click()
     )
 
     def assert_shown(query, keys, values):
@@ -1176,13 +1176,13 @@ def test_word_roles_shows_each_choice(play, which):
     last = len(words) - 1
     assert_shown(last, 0, 0)
     assert owners(1) == owners(2) == words
-    press("has the key", 1)
+    press("Key of", 1)
     assert_shown(last, 1, 0)
     assert owners(1) == [words[0], noun, *words[2:-1], subject]
-    press("has the value", 2)
+    press("Value of", 2)
     assert_shown(last, 1, 2)
     assert owners(2) == [words[0], twin, *words[2:]]
-    press("asks with the query", 0)
+    press("asks with the query of", 0)
     assert_shown(0, 1, 2)
     page.get_by_role("button", name="Everything as it was").click()
     assert_shown(last, 0, 0)
