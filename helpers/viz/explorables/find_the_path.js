@@ -70,7 +70,7 @@ lamplight.explorable("find_the_path", (stage, { runs, layers, verbs }) => {
     }));
     if (!at) {
       said.textContent = `This run says ${verb(run.own)}: the logit difference is ${number(run.own)}. `
-        + `In the other run, with “${run.from}”, it is ${number(run.other)}. ${run.note ?? ""} Choose a cell.`;
+        + `In the other run, with “${run.from}”, it is ${number(run.other)}. ${run.note ?? ""}${seen.size ? "" : " Choose a cell."}`;
       return;
     }
     const turned = verb(value) !== verb(run.own), still = Math.abs(value - run.own) < 0.1;
