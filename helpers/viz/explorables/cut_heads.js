@@ -2,7 +2,7 @@
    config: {T: number of tokens, d_model: features of each, heads: to choose from} */
 lamplight.explorable("cut_heads", (stage, config) => {
   const { html, svg, set, choose, status } = lamplight;
-  const { T, d_model } = config, W = 38, H = 28, SIDE = 76;
+  const { T, d_model } = config, W = 38, H = 28, SIDE = 92;
   const INK = ["#e09020", "#0072b2", "#009e73", "#cc79a7"];
   const cuts = ["view, then transpose", "view alone"];
   const steps = ["projected", "after view", "per head"];
@@ -31,7 +31,7 @@ lamplight.explorable("cut_heads", (stage, config) => {
     const rows = stacked ? n * T : T, height = rows * H + (stacked ? (n - 1) * 14 : 0) + 4;
     set(view, { viewBox: `0 0 ${SIDE + d_model * W + 14 * (n - 1) + 4} ${height}` });
     labels.replaceChildren();
-    const label = (y, text) => labels.append(svg("text", { x: 0, y: y + H / 2 + 3 }, text));
+    const label = (y, text) => labels.append(svg("text", { x: 0, y: y + H / 2 + 5 }, text));
     const heads = [...Array(whole ? n : 0)].map(() => [...Array(T)].map(() => []));
     let misplaced = 0;
     tiles.forEach(({ tile, frame, token, name }, k) => {
