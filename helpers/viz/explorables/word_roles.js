@@ -45,7 +45,7 @@ lamplight.explorable("word_roles", (stage, config) => {
       html("p", { style: "margin:.5rem 0 .1rem" }, `Exchanged: ${noun} gets that of ${subject}, too. `
         + `That of ${twin}: from the same sentence with ${twin} as its subject.`),
       ...roles.flatMap(({ label, element }) => [html("p", { style: "margin:.5rem 0 .1rem" }, label), element]),
-      html("div", { class: "row", style: "margin:.8rem 0" }, html("div", { class: "grow" }, html("table", {}, html("thead", {}, html("tr", {},
+      html("div", { class: "row", style: "margin:.8rem 0;column-gap:2.5rem" }, html("div", { class: "grow" }, html("table", {}, html("thead", {}, html("tr", {},
         ...["word", "key", "value", "score", "weight"].map((h) => html("th", { scope: "col" }, h)))),
         html("tbody", {}, ...rows))),
       html("div", { class: "grow" }, html("table", {}, html("thead", {}, html("tr", {}, ...["verb", "share of the two"].map(
