@@ -182,6 +182,12 @@ def by_difflib(summary, reference):
 
 
 task.edit(
+    "Where two words are equal, the length grew from the entry above, where the same word of the "
+    "reference may be used already. It must grow from the entry up and left.",
+    "longest[i][j] + 1",
+    "longest[i][j + 1] + 1",
+)
+task.edit(
     "This is F with β = 1.2, as some libraries compute it, where recall counts more. Here it is "
     "F1: 2 · p · r / (p + r).",
     "2 * precision * recall / (precision + recall)",
