@@ -148,10 +148,9 @@ def _unexplained(number: int, cases: Sequence[Case]) -> str:
 
 
 def _more(entries: int) -> str:
-    """That other entries of a list are wrong for another reason than the named one."""
-    if entries == 1:
-        return "Another entry is wrong for another reason."
-    return f"{COUNTS.get(entries, entries)} other entries are wrong for other reasons.".capitalize()
+    """That entries of a list are wrong which the named mistake does not make wrong."""
+    what = "another entry is" if entries == 1 else f"{COUNTS.get(entries, entries)} others are"
+    return f"Beyond what this explains, {what} wrong."
 
 
 def finding(task: Task, found: Finding, array: str = "an array") -> str:

@@ -122,7 +122,7 @@ def test_another_error_is_no_second_mistake():
 
 
 @pytest.mark.parametrize(
-    ("got", "more"), [((2, 5), ""), ((2, 6), " Another entry is wrong for another reason.")]
+    ("got", "more"), [((2, 5), ""), ((2, 6), " Beyond what this explains, another entry is wrong.")]
 )
 def test_another_wrong_entry_is_told(got, more):
     task = example(kind="predict", reference=(1, 5, 7), mistakes=(Mistake((2, 5, 7), "One more."),))

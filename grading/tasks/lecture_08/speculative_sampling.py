@@ -196,10 +196,7 @@ def one_if_not_proposed(p, q):
     return torch.where(q > 0, accept, 1.0), instead
 
 
-@task.mistake(
-    "A word that q never proposes has 1 in `accept`, which comes from dividing by 0. The "
-    "statement asks for 0 there."
-)
+@task.mistake("A word that q never proposes has 1 in `accept`. The statement asks for 0 there.")
 def one_if_wanted(p, q):
     accept, instead = speculative_sampling(p, q)
     return torch.where((q > 0) | (p == 0), accept, 1.0), instead

@@ -92,7 +92,7 @@ def exchanged(start, end, n_words, longest):
 
 
 task.edit(
-    "Padding was chosen, or could be: only the first `n_words` positions hold words.",
+    "Padding was chosen, or could be: no position from `n_words` on holds a word.",
     "range(1, n_words)",
     "range(1, len(start))",
     "min(first + longest, n_words)",
@@ -202,13 +202,13 @@ def cases(seed):
             rows = 2 * torch.randn(2, T, generator=generator, dtype=torch.float64)
             rows[:, 0] += 3
             rows[:, n_words:] += 4
-            note = f"{n_words} words and {T - n_words} pad tokens, at most {longest} words"
+            note = f"{n_words - 1} words and {T - n_words} pad tokens, at most {longest} words"
             found.append(Case((rows[0], rows[1], n_words, longest), note, kind="ordinary cases"))
     for n_words, T, longest in ((6, 8, 3), (8, 8, 2)):  # the best one ends with the last word
         rows = torch.randn(2, T, generator=generator, dtype=torch.float64)
         rows[1, n_words - 1] += 8
         rows[:, n_words:] += 4
-        note = f"{n_words} words and {T - n_words} pad tokens, at most {longest} words"
+        note = f"{n_words - 1} words and {T - n_words} pad tokens, at most {longest} words"
         found.append(Case((rows[0], rows[1], n_words, longest), note, kind="ordinary cases"))
     low = -3 - torch.rand(2, 8, generator=generator, dtype=torch.float64)
     low[:, 1] -= 1  # so that (1, 1), with which a search may begin, is not the best

@@ -82,8 +82,7 @@ task.edit(
     "torch.ones_like(has_answer), span_right",
 )
 task.edit(
-    "Of equally good thresholds the last one tried wins. Let only a *better* one replace the best "
-    "so far, and try the smallest first.",
+    "Of equally good thresholds the largest is taken. The statement asks for the smallest.",
     ".item() > best",
     ".item() >= best",
 )
