@@ -155,6 +155,17 @@ def goes_on(x, left, right):
 
 
 @task.mistake(
+    "The states of `left` are right. But those of `right` are one word late: row t joins the state "
+    "of `left` after word t with the state of `right` before it reads word t. Both must have read "
+    "that word."
+)
+def right_before_the_word(x, left, right):
+    b = right[-1]
+    before = torch.cat([torch.zeros_like(b)[None], _read(x.flip(0), *right)[:-1]])
+    return torch.cat([_read(x, *left), before.flip(0)], dim=-1)
+
+
+@task.mistake(
     "The old state was multiplied by W_h in the wrong order: W_h @ h, or h @ W_h.T, but not h @ "
     "W_h."
 )

@@ -79,3 +79,8 @@ task.mistake(
     1020,
 )
 task.mistake("This is a bidirectional LSTM. Count one direction.", 8320)
+task.mistake(
+    "Input and hidden size are exchanged. In `nn.LSTM(30, 20)` a word has 30 numbers and the state "
+    "has 20, so each of the four vectors has 20.",
+    6240,
+)

@@ -99,3 +99,8 @@ task.mistake(
     "it twice.",
     [102, 300, 3, 256],
 )
+task.mistake(
+    "There are two slips. Bidirectional layers: the two directions of a layer do not wait for each "
+    "other. Attention: each layer waits for the one below it.",
+    [102, 600, 1, 512],
+)

@@ -66,3 +66,14 @@ task.mistake(
     "Softmax keeps the shape of the scores.",
     [(3, 4, 6), (3, 6, 4), (3, 4, 5)],
 )
+task.mistake(
+    "The sizes 5 and 6 are exchanged. A dot product sums over the 5 numbers of a vector, so a "
+    "query has 6 scores, one for each word. The context vector sums over the 6 words, and 5 "
+    "numbers are left.",
+    [(3, 4, 5), (3, 4, 5), (3, 4, 6)],
+)
+task.mistake(
+    "The context vectors are right. But a dot product sums over the 5 numbers of a vector, so 5 "
+    "is no size of the scores: a query has one score for each of the 6 words.",
+    [(3, 4, 5), (3, 4, 5), (3, 4, 5)],
+)

@@ -35,7 +35,11 @@ task.mistake(
     "the same; work out the third one.",
     [1.0, 4 / 3],
 )
-task.mistake("This is the first vector alone. Work out the second score as well.", [1.0, 3.0])
+task.mistake(
+    "This is the first vector alone. Work out the second score as well: softmax does not choose "
+    "among equal scores, but gives them equal weights.",
+    [1.0, 3.0],
+)
 task.mistake("This is the second vector alone. Work out the first score as well.", [3.0, -1.0])
 task.mistake(
     "Here the scores themselves served as weights. Softmax comes in between: it turns the scores "

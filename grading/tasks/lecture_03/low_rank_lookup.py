@@ -83,7 +83,7 @@ task.mistake(
 @task.mistake(
     "The directions are right, and a factor of 20 is enough for a few labels. With 32 labels on a "
     "circle, the cosine of two neighbours is 0.98, so their scores differ by only a seventieth of "
-    "the query's length. Make the queries much longer."
+    "the query's length times the key's. Make the queries much longer."
 )
 def twenty(n):
     return _matrices(20 * _circle(n), _circle(n))
@@ -91,8 +91,8 @@ def twenty(n):
 
 task.mistake(
     "The directions are right, and the queries are long enough for a few labels. With 32 labels "
-    "on a circle, the scores of two neighbours differ by only a seventieth of the query's length. "
-    "Make the queries much longer.",
+    "on a circle, the scores of two neighbours differ by only a seventieth of the query's length "
+    "times the key's. Make the queries much longer.",
     lambda n: _matrices(100 * _circle(n), _circle(n)),
 )
 

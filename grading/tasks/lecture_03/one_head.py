@@ -78,6 +78,12 @@ task.edit(
     "np.sqrt(x.shape[-1])",
 )
 task.edit(
+    "The scores were divided by √d_v. The values play no part in a score, which is a sum of d_k "
+    "products: take √d_k.",
+    "np.sqrt(q.shape[-1])",
+    "np.sqrt(v.shape[-1])",
+)
+task.edit(
     "The scores were divided by d_model. A score is a sum of d_k products: divide by √d_k.",
     "np.sqrt(q.shape[-1])",
     "x.shape[-1]",
@@ -160,6 +166,12 @@ task.edit(
     "np.swapaxes(k, -2, -1) exchanges the last two, however many there are.",
     "np.swapaxes(k, -2, -1)",
     "k.transpose(0, 2, 1)",
+)
+task.edit(
+    "`swapaxes(1, 2)` fits a batch with one axis before the words, but x may have none or several. "
+    "Count from the end: −2 and −1 are the last two axes, however many there are.",
+    "np.swapaxes(k, -2, -1)",
+    "np.swapaxes(k, 1, 2)",
 )
 task.edit(
     "The keys are not transposed. A score multiplies a row of q by a row of k, so k has to be "

@@ -90,3 +90,13 @@ task.mistake(
     instead(at2=(8, 8)),
     instead(at3=(8, 8)),
 )
+task.mistake(
+    "There are two slips. The scores compare columns: there must be one for each pair of words. "
+    "And the context vectors are sums of values, so their width is that of the values, 48.",
+    instead(at2=(5, 32, 32), at3=(5, 32, 32), at4=(5, 8, 32)),
+)
+task.mistake(
+    "There are two slips. Softmax keeps the shape of the scores: a query has a weight for each "
+    "word. And a context vector is as wide as a value, since nothing leads back to 256.",
+    instead(at3=(5, 8), at4=(5, 8, 256)),
+)

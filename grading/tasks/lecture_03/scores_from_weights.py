@@ -62,8 +62,8 @@ task.mistake(
     [11.1, 12.9, 12.0, 24.0],
 )
 task.mistake(
-    "These are differences from the first word, as if its dot product were 0. The word with the "
-    "dot product 0 is the second one.",
+    "These are differences from the first word: the second is 11.1 above it, the third 24.0. But "
+    "the dot product 0 is that of the second word, so what is the sign of the first one's?",
     [11.1, 24.0, 12.0, 24.0],
 )
 task.mistake(

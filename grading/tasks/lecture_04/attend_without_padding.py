@@ -101,6 +101,16 @@ def along_queries(q, k, v, is_padding):
     return F.scaled_dot_product_attention(q, k, v, attn_mask=~is_padding[:, :, None])
 
 
+@task.mistake(
+    "The mask hides rows of the scores, which are queries, not the keys that are padding. As many "
+    "entries as there are queries were cut from `is_padding`, but it has one for each key: its "
+    "axis comes last."
+)
+def rows_hidden(q, k, v, is_padding):
+    keep = ~is_padding[:, : q.shape[1], None]
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=keep)
+
+
 task.mistake(
     "The booleans are now right. But a mask of shape (batch, T_k) is broadcast over (T_q, T_k): "
     "the axis for the queries must stay, (batch, 1, T_k).",

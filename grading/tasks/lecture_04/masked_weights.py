@@ -245,6 +245,17 @@ def axis_at_place_one(scores, mask):
 
 
 @task.mistake(
+    "A mask in square brackets is applied to the *first* axes. `empty` has the shape (T_q,), so "
+    "`scores[empty]` works only without leading axes. Keep the lost axis (keepdim=True), and use "
+    "`masked_fill` or `torch.where`, which broadcast."
+)
+def index_of_the_first_axis(scores, mask):
+    hidden = scores.masked_fill(~mask, -torch.inf)
+    hidden[~mask.any(dim=-1)] = 0.0
+    return _plain(hidden).masked_fill(~mask, 0.0)
+
+
+@task.mistake(
     "−1,000 is low, but visible scores may be as low, and then the masked ones get some weight. "
     "Only −∞ is below every score."
 )

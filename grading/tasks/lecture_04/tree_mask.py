@@ -170,6 +170,16 @@ def place_0_forgotten(parents):
 
 
 @task.mistake(
+    "Every token sees token 0, but it may belong to another tree. −1 is not 0: it means that there "
+    "is no parent, and there the text begins."
+)
+def all_from_token_0(parents):
+    mask = tree_mask(parents)
+    mask[:, 0] = True
+    return mask
+
+
+@task.mistake(
     "Each token sees everything that comes before its parent. Some of that belongs to other "
     "continuations: follow the parents instead."
 )

@@ -238,9 +238,9 @@ class CrossedOut(InParts):
 
 
 @task.mistake(
-    "Each head gets whole tokens instead of a part of every token. The projections were reshaped "
-    "to (batch, n_heads, T, d_k) at once, but `view` and `reshape` do not reorder numbers. Split "
-    "each row instead: (batch, T, n_heads, d_k)."
+    "Each head gets consecutive numbers of the sentence instead of a part of every token. The "
+    "projections were reshaped to (batch, n_heads, T, d_k) at once, but `view` and `reshape` do "
+    "not reorder numbers. Split each row instead: (batch, T, n_heads, d_k)."
 )
 class WrongCut(InParts):
     def _heads(self, W, x):
@@ -250,8 +250,9 @@ class WrongCut(InParts):
 
 @task.mistake(
     "The projections were reshaped to (batch, n_heads, T, d_k) at once, and the context vectors "
-    "were merged without exchanging tokens and heads. So each head gets whole tokens instead of a "
-    "part of every token. Split each row instead: (batch, T, n_heads, d_k)."
+    "were merged without exchanging tokens and heads. So each head gets consecutive "
+    "numbers of the sentence instead of a part of every token. Split each row instead: (batch, T, "
+    "n_heads, d_k)."
 )
 class WrongCutAndJoin(WrongCut):
     def forward(self, x, mask):
@@ -263,30 +264,30 @@ class WrongCutAndJoin(WrongCut):
 
 
 @task.mistake(
-    "Each head gets whole tokens instead of a part of every token. The projections were reshaped "
-    "to (batch, n_heads, T, d_k) at once, but `view` and `reshape` do not reorder numbers. Split "
-    "each row instead: (batch, T, n_heads, d_k). One bug of the code as given is left, too. Look "
-    "at the divisor: how many products does a score add up?"
+    "Each head gets consecutive numbers of the sentence instead of a part of every token. The "
+    "projections were reshaped to (batch, n_heads, T, d_k) at once, but `view` and `reshape` do "
+    "not reorder numbers. Split each row instead: (batch, T, n_heads, d_k). One bug of the "
+    "code as given is left, too. Look at the divisor: how many products does a score add up?"
 )
 class WrongCutDivisorLeft(WrongCut):
     wide = True
 
 
 @task.mistake(
-    "Each head gets whole tokens instead of a part of every token. The projections were reshaped "
-    "to (batch, n_heads, T, d_k) at once, but `view` and `reshape` do not reorder numbers. Split "
-    "each row instead: (batch, T, n_heads, d_k). One bug of the code as given is left, too. Look "
-    "at the line with the mask: does it change `scores`?"
+    "Each head gets consecutive numbers of the sentence instead of a part of every token. The "
+    "projections were reshaped to (batch, n_heads, T, d_k) at once, but `view` and `reshape` do "
+    "not reorder numbers. Split each row instead: (batch, T, n_heads, d_k). One bug of the "
+    "code as given is left, too. Look at the line with the mask: does it change `scores`?"
 )
 class WrongCutMaskLeft(WrongCut):
     blind = True
 
 
 @task.mistake(
-    "Each head gets whole tokens instead of a part of every token. The projections were reshaped "
-    "to (batch, n_heads, T, d_k) at once, but `view` and `reshape` do not reorder numbers. Split "
-    "each row instead: (batch, T, n_heads, d_k). The divisor and the line with the mask are still "
-    "as given, and both have a bug."
+    "Each head gets consecutive numbers of the sentence instead of a part of every token. The "
+    "projections were reshaped to (batch, n_heads, T, d_k) at once, but `view` and `reshape` do "
+    "not reorder numbers. Split each row instead: (batch, T, n_heads, d_k). The divisor "
+    "and the line with the mask are still as given, and both have a bug."
 )
 class WrongCutBothLeft(WrongCut):
     wide = blind = True

@@ -140,6 +140,15 @@ def wrong_vectors(W_query, W_key, d):
     return U[:, :d] * root, Vt[:, :d] * root
 
 
+@task.mistake(
+    "S is on the side of the queries, which is right. But the keys got *columns* of `Vt`. Each of "
+    "its rows is one direction, so transpose it before you take d columns: `Vt.T[:, :d]`."
+)
+def wrong_vectors_on_one_side(W_query, W_key, d):
+    U, S, Vt = np.linalg.svd(W_query @ W_key.T / np.sqrt(W_query.shape[1]))
+    return U[:, :d] * S[:d] * np.sqrt(d), Vt[:, :d]
+
+
 task.mistake(
     "Queries and keys are swapped.",
     lambda W_query, W_key, d: low_rank_head(W_query, W_key, d)[::-1],

@@ -51,3 +51,8 @@ task.mistake(
     "row of the matrix and the number of head 1 with the second row, then add both rows.",
     [4.0, 0.0],
 )
+task.mistake(
+    "The numbers of the two heads were averaged before the output matrix. They are concatenated: "
+    "the number of head 0 meets the first row, that of head 1 the second row.",
+    [18.0, 9.0],
+)

@@ -88,3 +88,8 @@ task.mistake(
     "width 18.",
     [(18, 10), (2, 3, 5, 4), (2, 3, 7, 6), (2, 3, 5, 7), (2, 3, 5, 6), (2, 5, 9)],
 )
+task.mistake(
+    "There are two slips. The rows of `nn.Linear.weight` are its outputs. And after `view` the "
+    "heads still come after the words: `transpose` exchanges the two.",
+    _but(s1=(10, 18), s2=(2, 5, 3, 4), s3=(2, 7, 3, 6)),
+)

@@ -97,6 +97,12 @@ task.mistake(
     "The first word got the code of position 1. Positions are counted from 0.",
     lambda x: x + sinusoidal_codes(x.shape[0] + 1, x.shape[2], dtype=x.dtype)[1:, None],
 )
+task.edit(
+    "The words were multiplied by √d_model first, as the original paper does with its embeddings. "
+    "Here only the codes are added, and the words stay as they are.",
+    "x + codes[:, None]",
+    "x * d_model**0.5 + codes[:, None]",
+)
 
 
 @task.mistake(

@@ -77,3 +77,8 @@ task.mistake(
     "The second is one too few: the positions 0 to 19 are 20 rows.",
     [960, 19, 40, 15],
 )
+task.mistake(
+    "There are two slips. The second counts the rows that *every* text uses, but the longest texts "
+    "have 20 words. And the last is one too small: the row of position 25 is free, too.",
+    [960, 12, 40, 14],
+)

@@ -126,7 +126,11 @@ def harness(answer, tokens, targets, asked):
     with torch.no_grad():
         named = model(asked).argmax(dim=-1)
     rotary = isinstance(encoding, RotaryPositions)
-    return {"named": named, "base": float(encoding.base) if rotary else 0.0}
+    return {
+        "named": named,
+        "base": float(encoding.base) if rotary else 0.0,
+        "scaling_factor": float(encoding.scaling_factor) if rotary else 1.0,
+    }
 
 
 @task.cases
@@ -171,11 +175,15 @@ def where_it_fails(args, result):
             f"{ghost} positions to the left."
         )
     turn = 15 * result["base"] ** (-14 / 16) if result["base"] > 1 else math.inf
+    turn /= result["scaling_factor"]
     if turn < 3:
+        settings = "this base" if result["scaling_factor"] == 1 else "this base and scaling factor"
         said += (
-            f" With this base the slowest hand turns by only {turn:.2g} radians within 15 words, "
+            f" With {settings} the slowest hand turns by only {turn:.2g} radians within 15 words, "
             "the longest distance in training."
         )
+    if result["scaling_factor"] > 1:
+        said += " A scaling factor above 1 makes every hand slower."
     if result["base"] > 10_000:
         said += " A larger base makes the slow hands slower still."
     if result["base"] == 1:
