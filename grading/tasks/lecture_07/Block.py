@@ -17,8 +17,8 @@ task = TaskFile(
     minutes=25,
     two_at_once=True,
     section="Pre-norm and post-norm",
-    outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
-    "to PyTorch's own layer",
+    outcome="write a transformer block, tell post-norm from pre-norm, and check your block against "
+    "PyTorch's own layer",
     forbidden=("helpers.blocks.TransformerBlock",),
     hints=(
         "The lecture has *The six equations* of both orders. Write the post-norm column first.",

@@ -15,8 +15,8 @@ task = TaskFile(
     points=11,
     minutes=22,
     section="The block in einsum, and three defects in a published program",
-    outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
-    "to PyTorch's own layer",
+    outcome="write a transformer block, tell post-norm from pre-norm, and check your block against "
+    "PyTorch's own layer",
     hints=(
         "Write the post-norm column of *The six equations* next to the lines of `forward`, and "
         "compare what each one reads.",

@@ -11,8 +11,8 @@ task = TaskFile(
     points=8,
     minutes=16,
     section="The transformer block in code",
-    outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
-    "to PyTorch's own layer",
+    outcome="write a transformer block, tell post-norm from pre-norm, and check your block against "
+    "PyTorch's own layer",
     hints=(
         "`copy_weights` in the lecture goes in the other direction. Each of its lines has a "
         "counterpart.",

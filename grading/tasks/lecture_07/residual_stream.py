@@ -15,8 +15,8 @@ task = TaskFile(
     points=11,
     minutes=22,
     section="Pre-norm and post-norm",
-    outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
-    "to PyTorch's own layer",
+    outcome="write a transformer block, tell post-norm from pre-norm, and check your block against "
+    "PyTorch's own layer",
     hints=(
         "The pre-norm column of *The six equations* is one block. Which two of its results are "
         "contributions?",
