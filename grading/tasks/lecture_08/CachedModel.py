@@ -286,6 +286,16 @@ class NoMask(InParts):
 
 
 @task.mistake(
+    "The first piece has a causal mask, but a later piece has none, so each of its words sees the "
+    "words after it. Every piece of several words needs a mask."
+)
+class MaskOnFirstOnly(InParts):
+    def seen(self, n, T):
+        """Who sees whom: (n, T)."""
+        return torch.ones(n, T).tril(0 if n == T else T).bool()
+
+
+@task.mistake(
     "The triangle of the mask begins at the first key, so new words hardly see the cache. The "
     "*last* row must see everything: align the triangle on the right."
 )

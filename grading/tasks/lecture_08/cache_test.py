@@ -219,6 +219,25 @@ task.edit(
     "torch.allclose(came, want, atol=1e-4)",
     "torch.allclose(came[-1], want[-1], atol=1e-4)",
 )
+
+
+@task.mistake(
+    "It compares only the last row of each piece, and its text is so short that it accepts a "
+    "reader that keeps six words. Compare all rows, on a text of several dozen words."
+)
+def short_and_last_rows(new_reader, whole):
+    text, reader, at = torch.arange(1, 20), new_reader(), 0
+    for n in (3, 1, 2):
+        came = reader.read(text[at : at + n])[-1]
+        at += n
+        if not torch.allclose(came, whole(text[:at])[-1], atol=1e-4):
+            return False
+    twin, other = reader.fork(), torch.cat([text[:6], text[10:12]])
+    return torch.allclose(reader.read(text[6:8])[-1], whole(text[:8])[-1], atol=1e-4) and (
+        torch.allclose(twin.read(other[6:])[-1], whole(other)[-1], atol=1e-4)
+    )
+
+
 task.edit(
     "It compares shapes, but no numbers.",
     "torch.allclose(came, want, atol=1e-4)",

@@ -150,6 +150,24 @@ task.mistake(
     "words.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, joined=lambda total, more: more),
 )
+
+
+@task.mistake(
+    "Sums decide only at the end: until then, the beams are chosen by the logarithm of their last "
+    "word. Sort the pool by the sums."
+)
+def cut_by_last(step, n_beams, longest):
+    kept = [([], 0.0, 0.0)]  # words, sum, logarithm of the last word
+    for _ in range(longest):
+        pool = [found for found in kept if found[0][-1:] == [END]]
+        for words, total, _ in kept:
+            if words[-1:] != [END]:
+                log_p = step(words).tolist()
+                pool += [([*words, w], total + more, more) for w, more in enumerate(log_p)]
+        kept = sorted(pool, key=lambda x: -x[2])[:n_beams]
+    return max(kept, key=lambda x: x[1])[0]
+
+
 task.mistake(
     "The *least* probable sentences are kept. A logarithm closer to zero is a larger probability.",
     lambda step, n_beams, longest: _search(

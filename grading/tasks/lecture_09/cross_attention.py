@@ -95,6 +95,14 @@ def other_way(x, memory, lengths, W_query, W_key, W_value):
     return _attend(memory @ W_query, x @ W_key, x @ W_value, None)
 
 
+@task.mistake(
+    "`W_query` is applied to the memory, and `W_key` to `x`. The target's words ask: queries are "
+    "`x @ W_query`, and keys `memory @ W_key`."
+)
+def other_matrices(x, memory, lengths, W_query, W_key, W_value):
+    return _attend(x @ W_key, memory @ W_query, memory @ W_value, _words(memory, lengths))
+
+
 @task.mistake("The memory is not used: this is self-attention of the target.")
 def self_attention(x, memory, lengths, W_query, W_key, W_value):
     return _attend(x @ W_query, x @ W_key, x @ W_value, None)

@@ -27,6 +27,11 @@ task.mistake(
     [7, 63, 6, 3_500, 8],
 )
 task.mistake(
+    "START and END were forgotten: the decoder reads START before the words, and when it has "
+    "written the last word, one more call gives END.",
+    [7, 63, 6, 3_500, 7],
+)
+task.mistake(
     "The end token was counted as an input of the decoder. It is only a target: nothing is "
     "generated after it.",
     [9, 81, 6, 4_500, 8],

@@ -101,6 +101,12 @@ task.edit(
     "len(said & (told - right))",
     "len(told - right)",
 )
+task.edit(
+    "The third counts words of the text that the summary does *not* contain. A word has strayed if "
+    "the summary says it.",
+    "len(said & (told - right))",
+    "len(told - right - said)",
+)
 task.mistake(
     "Lost facts were found by subtracting from the length of a *list*, in which a fact may occur "
     "twice. Count different words.",

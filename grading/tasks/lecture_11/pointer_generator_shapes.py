@@ -64,6 +64,12 @@ task.mistake(
     [(8, 2, 10, 48), (8, 10, 48), (8, 10, 64), (8, 10, 115), (8, 10, 118)],
 )
 task.mistake(
+    "The third has a gate for each *word* that can be written. One number for each step divides "
+    "the probability between generating and copying.",
+    [(8, 2, 10, 48), (8, 10, 48), (8, 10, 118), (8, 10, 115), (8, 10, 118)],
+    [(8, 2, 10, 48), (8, 10, 48), (8, 10, 115), (8, 10, 115), (8, 10, 118)],
+)
+task.mistake(
     "The axis of the heads is missing in the first: each of the two has a map of its own.",
     [(8, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 118)],
 )

@@ -58,6 +58,12 @@ task.edit(
     "here @ x / x.shape[1]",
 )
 task.edit(
+    "Each sum was divided by the number of words in the whole text, all sentences together. The "
+    "mean of a sentence needs its own number of words.",
+    "sizes.clamp(min=1)",
+    "sizes.sum(dim=1, keepdim=True).clamp(min=1)",
+)
+task.edit(
     "For a sentence that a text does not have, you divide 0 by 0. Its vector should be zeros.",
     "sizes.clamp(min=1)",
     "sizes",

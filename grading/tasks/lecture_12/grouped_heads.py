@@ -136,6 +136,12 @@ task.edit(
 
 
 task.edit(
+    "The scores are divided by the square root of the width of a *group* of query heads. Heads "
+    "share keys, but each query has width d: divide by √d.",
+    "math.sqrt(q.shape[-1])",
+    "math.sqrt(group * q.shape[-1])",
+)
+task.edit(
     "The mask is inverted: each query sees only its own word and those after it.",
     "~causal_mask(q.shape[1], k.shape[1])",
     "~torch.ones(q.shape[1], k.shape[1]).triu(k.shape[1] - q.shape[1]).bool()",

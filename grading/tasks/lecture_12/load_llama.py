@@ -206,6 +206,14 @@ task.edit(
     "out.reshape(n, len(tokens), -1)",
 )
 task.edit(
+    "Heads were split and merged by reshaping alone, which does not exchange the axes of words and "
+    "heads. Split the last axis, then transpose; transpose again before you merge.",
+    "out.unflatten(-1, (n, -1)).transpose(0, 1)",
+    "out.reshape(n, len(tokens), -1)",
+    "contexts.transpose(0, 1).flatten(1)",
+    "contexts.reshape(len(tokens), -1)",
+)
+task.edit(
     "The residual connection adds the output of the *norm*. Add the residual stream itself.",
     'x = x + joined @ get("self_attn.o_proj").T',
     'x = h + joined @ get("self_attn.o_proj").T',

@@ -101,6 +101,12 @@ task.edit(
     "pairs.flatten(0, 2)",
 )
 task.edit(
+    "The right rows become a pair, but its two rows are exchanged: row i belongs in place 2i, and "
+    "row i + d_k/2 in place 2i + 1.",
+    "pairs.transpose(1, 2).flatten(0, 2)",
+    "pairs.flip(1).transpose(1, 2).flatten(0, 2)",
+)
+task.edit(
     "The columns were reordered. A head's features are *rows* of W, as `nn.Linear` stores it.",
     "W.unflatten(0, (heads, 2, -1))",
     "W.T.unflatten(0, (heads, 2, -1))",

@@ -79,6 +79,12 @@ task.edit(
     "[(layer, h) for h in range(n_heads)]",
 )
 task.edit(
+    "Heads from earlier rounds stay ablated, so each round removes one more. Ablate only the head "
+    "of this round.",
+    "[(layer, head)]",
+    "[(i, h) for i in range(n_layers) for h in range(n_heads) if (i, h) <= (layer, head)]",
+)
+task.edit(
     "Nothing is ablated while the accuracies are measured: measure within the block of `with`.",
     "                drops[layer, head] = whole - accuracies()",
     "                pass\n            drops[layer, head] = whole - accuracies()",

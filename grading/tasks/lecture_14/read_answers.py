@@ -62,8 +62,8 @@ task.edit(
     "(answer > 9).all(dim=1)",
 )
 task.edit(
-    "A token of the question was read as a part of the answer, so nothing is a number: `=` is at "
-    "position 2n + 1, and the answer comes after it.",
+    "Nothing is a number here, because a sign of the question is among the tokens that you look "
+    "at. Digits and the search for signs need the answer only, from position 2n + 2 on.",
     "2 * n + 2 :]",
     "2 * n + 1 : -1]",
 )

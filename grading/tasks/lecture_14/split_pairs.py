@@ -239,6 +239,12 @@ NUMBERS = "smallest and largest number"
 def first_fact(args, result):
     """The first fact that is not as it should be, in words."""
     right = harness(split_pairs, *args)
+    shared = sum(result["questions shared by two parts"])
+    if shared and result["pairs in all"] == result["different pairs"]:  # so in different orders
+        return (
+            f"For {shared} questions, a + b is in one part and b + a in another, so a test may ask "
+            "what was in training. Split *questions*, and then add both orders to the same part."
+        )
     for fact, want in right.items():
         came = result[fact]
         if came != want and fact not in ("pairs in all", NUMBERS):
