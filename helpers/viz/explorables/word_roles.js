@@ -42,8 +42,8 @@ lamplight.explorable("word_roles", (stage, config) => {
         + `${more} is ${number(ratio, 1)} times as likely as ${less}.`;
     };
     inside.replaceChildren(
-      html("p", { style: "margin:.5rem 0 .1rem" }, `Exchanged: ${noun} gets that of ${subject}, too. `
-        + `That of ${twin}: from the same sentence with ${twin} as its subject.`),
+      html("p", { style: "margin:.5rem 0 .1rem" }, `Exchanged: ${subject} and ${noun} swap their keys or values. `
+        + `That of ${twin} comes from the same sentence with ${twin} as its subject.`),
       ...roles.flatMap(({ label, element }) => [html("p", { style: "margin:.5rem 0 .1rem" }, label), element]),
       html("div", { class: "row", style: "margin:.8rem 0;column-gap:2.5rem" }, html("div", { class: "grow" }, html("table", {}, html("thead", {}, html("tr", {},
         ...["word", "key", "value", "score", "weight"].map((h) => html("th", { scope: "col" }, h)))),
