@@ -79,8 +79,8 @@ lamplight.explorable("point_at_span", (stage, { examples, longest }) => {
     const [a, b] = best();
     const people = one.answers.join("") ? `People answered ${one.answers.map((t) => `“${t}”`).join(" or ")}.`
       : "This passage has no answer.";
-    const reader = open ? ` The reader’s best span, “${text(a, b)}”, scores ${number(sum(a, b), 1)}: `
-      + `${marks(text(a, b))}. ${people}` : "";
+    const reader = !open ? "" : first === a && last === b ? ` This is the reader’s best span. ${people}`
+      : ` The reader’s best span, “${text(a, b)}”, scores ${number(sum(a, b), 1)}: ${marks(text(a, b))}. ${people}`;
     if (illegal) said.textContent = "Illegal: it ends before it starts.";
     else if (first === null) said.textContent = "Click the first word of the answer.";
     else if (last === null) said.textContent = `Starts at “${text(first, first)}”; now its last word.`;
