@@ -11,8 +11,8 @@ task = TaskFile(
     redraw=True,
     minutes=18,
     section="Sampling: temperature, top-k and top-p",
-    outcome="sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
-    "loop, and measure what temperature does to a text",
+    outcome="write the generation loop with {term}`temperature`, say what greedy decoding, top-k "
+    "and top-p do, and measure what temperature does to a text",
     forbidden=("helpers.generation.filter_top_p", "helpers.generation.next_token_probabilities"),
     hints=(
         "Work through the example by hand: the probabilities in descending order, and their "

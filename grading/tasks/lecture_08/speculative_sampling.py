@@ -10,8 +10,8 @@ task = TaskFile(
     minutes=35,
     extra=True,
     section="Sampling: temperature, top-k and top-p",
-    outcome="sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
-    "loop, and measure what temperature does to a text",
+    outcome="write the generation loop with {term}`temperature`, say what greedy decoding, top-k "
+    "and top-p do, and measure what temperature does to a text",
     rtol=1e-6,
     atol=1e-8,
     results=("accept", "instead"),

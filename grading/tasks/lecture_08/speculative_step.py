@@ -14,8 +14,8 @@ task = TaskFile(
     extra=True,
     section="Sampling: temperature, top-k and top-p",
     two_at_once=True,
-    outcome="sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
-    "loop, and measure what temperature does to a text",
+    outcome="write the generation loop with {term}`temperature`, say what greedy decoding, top-k "
+    "and top-p do, and measure what temperature does to a text",
     results=("the number of accepted words", "the distribution of the next one"),
     hints=(
         "Go through the proposed words from the left. What happens at the first rejected one, and "
