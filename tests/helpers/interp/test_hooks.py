@@ -3,6 +3,7 @@
 import itertools
 import json
 
+import numpy as np
 import pytest
 import torch
 
@@ -212,6 +213,13 @@ def cells_of_the_blank(name):
         ("last + 1", "last", "is off by up to"),
         ("max(i for", "min(i for", "is off by up to"),
         ("mean(dim=0)", "mean()", "does not return one number for each head"),
+        ("mean(dim=0)", "mean(dim=0).numpy()", "agrees with the answer."),
+        ("mean(dim=0)", "mean(dim=0).tolist()", "agrees with the answer."),
+        ("mean(dim=0)", "double().mean(dim=0)", "agrees with the answer."),
+        ("mean(dim=0)", "mean(dim=0).unbind()", "agrees with the answer."),
+        ("torch.stack(found).mean(dim=0)", "found", "does not return one number for each head"),
+        ("torch.stack(found).mean(dim=0)", "[[1], 2]", "does not return one number for each head"),
+        ("torch.stack(found).mean(dim=0)", "None", "does not return one number for each head"),
         (None, None, "is blank"),
     ],
 )
@@ -221,7 +229,12 @@ def test_the_blank_of_the_lecture_is_checked(capsys, old, new, said):
     copier = trained_copier()
     tokens, _, _ = repeated_segments(20, 24, 32, (4, 10), torch.Generator().manual_seed(0))
     _, maps = copier(tokens, return_weights=True)
-    names = {"torch": torch, "tokens": tokens, "maps_of_copier": [m.detach() for m in maps]}
+    names = {
+        "np": np,
+        "torch": torch,
+        "tokens": tokens,
+        "maps_of_copier": [m.detach() for m in maps],
+    }
     if old is not None:
         written = answer.split("\n\n\n")[0].replace("prefix_score_answer", "prefix_score")
         assert old in written
@@ -233,6 +246,7 @@ def test_the_blank_of_the_lecture_is_checked(capsys, old, new, said):
 
 
 RIGHT_PATCH = 'stream[:, 1] = corrupted_run["stream", 1][:, 1]'
+WRONG_WAY = 'corrupted_run["stream", 1][:, 1] = stream[:, 1]'
 
 
 @pytest.mark.parametrize(
@@ -249,6 +263,17 @@ RIGHT_PATCH = 'stream[:, 1] = corrupted_run["stream", 1][:, 1]'
             "has the wrong vector",
         ),
         (RIGHT_PATCH.replace("[:, 1]", ""), "return stream, *inputs[1:]", "has the wrong vector"),
+        (WRONG_WAY, "return stream, *inputs[1:]", "changes the corrupted run itself"),
+        (
+            f"{RIGHT_PATCH}; {WRONG_WAY.replace('= stream', '= inputs[0]')}",
+            "return stream, *inputs[1:]",
+            "changes the corrupted run itself",
+        ),
+        (
+            'corrupted_run["stream", 1] = stream',
+            "return stream, *inputs[1:]",
+            "changes the corrupted run itself",
+        ),
     ],
 )
 def test_the_patch_of_the_lecture_is_checked(capsys, line, last, said):
@@ -258,7 +283,10 @@ def test_the_patch_of_the_lecture_is_checked(capsys, line, last, said):
     g = torch.Generator().manual_seed(0)
     runs = [{("stream", 1): torch.randn(1, 5, 4, generator=g)} for _ in range(2)]
     names = {"torch": torch, "clean_run": runs[0], "corrupted_run": runs[1]}
+    stored_streams = [run["stream", 1].clone() for run in runs]
     exec(blank.replace("    ...", f"    {line}").replace("return stream, *inputs[1:]", last), names)
     exec(answer, names)
     assert capsys.readouterr().out.startswith(f"with_letter {said}")
     assert (names["with_letter"] is names["with_letter_answer"]) == (said[:6] != "agrees")
+    for run, stream in zip(runs, stored_streams, strict=True):
+        assert torch.equal(run["stream", 1], stream)
