@@ -851,11 +851,25 @@ def test_later_words_that_were_not_learned_are_noticed():
 
 def test_answers_one_position_to_the_left_are_noticed():
     numbers = {"right, of ten": 0.0, "right start, of ten": 0.5}
+    numbers["right in the training data, of ten"] = 0.4
     for left, noticed in ((5.0, True), (2.0, False)):
         told = told_of_training(
             "train_question_answering", **numbers, **{"one position to the left, of ten": left}
         )
         assert ("5.0 of ten point exactly one position to the left" in told) == noticed
+
+
+@pytest.mark.parametrize(
+    ("learned", "right", "noticed"), [(9.5, 5.0, True), (9.5, 8.0, False), (6.0, 1.0, False)]
+)
+def test_new_names_that_are_hard_are_noticed(learned, right, noticed):
+    numbers = {"right, of ten": right, "right start, of ten": right}
+    numbers |= {
+        "right in the training data, of ten": learned,
+        "one position to the left, of ten": 0,
+    }
+    told = told_of_training("train_question_answering", **numbers)
+    assert ("the new names that are hard" in told) == noticed
 
 
 def test_closed_forget_gates_are_noticed():
