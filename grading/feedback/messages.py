@@ -149,7 +149,8 @@ def _unexplained(number: int, cases: Sequence[Case]) -> str:
 
 def _more(entries: int) -> str:
     """That entries of a list are wrong which the named mistake does not make wrong."""
-    what = "another entry is" if entries == 1 else f"{COUNTS.get(entries, entries)} others are"
+    number = COUNTS.get(entries, entries)
+    what = "another entry is" if entries == 1 else f"{number} other entries are"
     return f"Beyond what this explains, {what} wrong."
 
 
