@@ -182,8 +182,9 @@ def after_training(args, result):
     learned = result["right in the training data, of ten"]
     if learned > WELL_LEARNED and result["right start, of ten"] < learned - OFTEN:
         said += (
-            f" Of ten questions in the training data it is {learned:.1f}, so it is the new names "
-            "that are hard. Does training change the embeddings of names? Then those of new names, "
-            "which stay random, no longer resemble them. The lecture fixed them all: `fixed=NAMES`."
+            f" Of ten questions in the training data {learned:.1f} are answered exactly, so it may "
+            "be the new names that are hard. Does training change the embeddings of names? Then "
+            "those of new names, which stay random, no longer resemble them. The lecture fixed "
+            "them all: `fixed=NAMES`."
         )
     return said
