@@ -102,9 +102,9 @@ def along_queries(q, k, v, is_padding):
 
 
 @task.mistake(
-    "The mask hides rows of the scores, which are queries, not the keys that are padding. As many "
-    "entries as there are queries were cut from `is_padding`, but it has one for each key: its "
-    "axis comes last."
+    "The mask hides rows of the scores, which are queries, not the keys that are padding. You took "
+    "as many entries of `is_padding` as there are queries, but it has one for each key: its axis "
+    "comes last."
 )
 def rows_hidden(q, k, v, is_padding):
     keep = ~is_padding[:, : q.shape[1], None]

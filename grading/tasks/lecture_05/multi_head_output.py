@@ -41,7 +41,8 @@ task.mistake(
     [23.5, 8.0],
 )
 task.mistake(
-    "Each head collects a weighted *sum* of its values, not only the one with the largest weight.",
+    "Head 1 collects a weighted *sum* of its values, too, not only the value with the largest "
+    "weight.",
     [16.0, 8.0],
 )
 task.mistake("This is what head 0 adds to the output. Head 1 adds something, too.", [4.0, 8.0])
