@@ -102,8 +102,8 @@ task.edit(
     "len(told - right)",
 )
 task.edit(
-    "The third counts words of the text that the summary does *not* contain. A word has strayed if "
-    "the summary says it.",
+    "The third counts words of the text that the summary does *not* contain. Only a word that the "
+    "summary contains can have strayed.",
     "len(said & (told - right))",
     "len(told - right - said)",
 )
