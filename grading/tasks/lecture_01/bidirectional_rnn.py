@@ -277,7 +277,7 @@ def halves(args, result):
     if result.shape != wanted.shape or not np.allclose(result[:, :width], wanted[:, :width]):
         return None
     early = np.vstack([wanted[1:, width:], np.zeros((1, len(right[2])))])
-    # One word has no other before it, and a word of 0 changes no state.
+    # One word has no other before it, and a word of 0 may change no state.
     if len(x) > 1 and x[1:].all() and np.allclose(result[:, width:], early):
         return (
             "The states of `left` are right. Row t contains the state that `right` has *before* it "

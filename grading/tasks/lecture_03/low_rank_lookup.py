@@ -298,7 +298,7 @@ def right_number(args, result):
                 " She attends to the right jar, but too much weight still goes to others: the "
                 "lead of its "
             )
-            near += "score is too small. On a circle, more labels have smaller leads."
+            near += "score is too small. On a circle, the lead shrinks as labels are added."
             # From 0.9999 on, the others cannot make an error of 0.01: no jar holds more than 100.
             if share >= 0.9999:
                 return said + " So her scores are right, and W_value is not."

@@ -187,7 +187,7 @@ def does_it_add_up(args, result):
     centred = total - total.mean(axis=-1, keepdims=True)
     normed = centred / ((centred**2).mean(axis=-1, keepdims=True) + 1e-5) ** 0.5
     if out.shape != total.shape or abs(normed * gain + shift - out).max() > 1e-6:
-        return "`last` of the sum of all contributions is not the output."
+        return "`last`, applied to the sum of all contributions, does not give the output."
     return None
 
 

@@ -330,7 +330,7 @@ def first_wrong(args, result):
         if abs(came - want) > 1e-4 * (1 + abs(want)):
             if t == 0 and _own_targets(args, came):
                 return "In the first loss each word is its own target. Predict the *next* word."
-            before = " No step may come before it: look at the loss itself." if t == 0 else ""
+            before = " If no step came before it, look at the loss itself." if t == 0 else ""
             return f"The first wrong loss is that of step {t}: {came:.4f}, not {want:.4f}.{before}"
     if not result["training mode while it learns"]:
         return "The losses are right. But the model was in evaluation mode while it was trained."

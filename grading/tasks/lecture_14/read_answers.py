@@ -63,7 +63,7 @@ task.edit(
 )
 task.edit(
     "Nothing is a number here, because a sign of the question is among the tokens that you look "
-    "at. Digits and the search for signs need the answer only, from position 2n + 2 on.",
+    "at. Take the digits, and look for signs, in the answer only: from position 2n + 2 on.",
     "2 * n + 2 :]",
     "2 * n + 1 : -1]",
 )
