@@ -10,7 +10,7 @@ lamplight.explorable("residual_stream", (stage, { text, at, parts, most, vectors
   const read = html("b"), rest = html("span", { style: "opacity:.55" }), said = status();
   const rows = parts.map((name) => {
     const bars = INK.map((ink) => svg("path", { fill: ink }));
-    const picture = svg("svg", { viewBox: `0 0 ${n} ${2 * TALL}`, style: `width:clamp(70px,22vw,180px);height:${2 * TALL}px`, preserveAspectRatio: "none", "aria-hidden": true },
+    const picture = svg("svg", { viewBox: `0 0 ${n} ${2 * TALL}`, style: `width:clamp(70px,22vw,180px);height:${2 * TALL}px`, preserveAspectRatio: "none", role: "img", "aria-label": `The ${n} numbers after: ${name}` },
       svg("path", { d: `M0 ${TALL}H${n}`, stroke: "currentColor", opacity: 0.3 }), ...bars);
     const chips = html("td", { style: "white-space:normal" });
     return { bars, chips, element: html("tr", {}, html("th", { scope: "row", style: "white-space:normal" }, name), html("td", {}, picture), chips) };
