@@ -36,8 +36,8 @@ def said_of(sheet, outcomes):
     [
         ("bidirectional_rnn", "The network from the right has not read", "*before*"),
         ("one_head", "The two results are in the wrong order", "of the weights sums"),
-        ("sliding_window_attention", "0 · (−∞) is NaN", "was divided by 0"),
-        ("attend_without_padding", "The padding is masked right", "padding was attended"),
+        ("sliding_window_attention", "0 · (−∞) is NaN", "somewhere"),
+        ("attend_without_padding", "The padding is masked right", "attended"),
         ("masked_weights", "Masked scores are no longer", "what was subtracted"),
         ("low_rank_head", "Columns were cut off", "All scores"),
         ("RecurrentALiBi", "The formula for the sum", "grow with the text"),
@@ -45,7 +45,7 @@ def said_of(sheet, outcomes):
         ("widest_model", "The two numbers are swapped", "does not have"),
         ("LayerNorm", "Mean and variance are computed along the words", "as it should"),
         ("nucleus", "Softmax runs down the batch", "right probabilities"),
-        ("training_loop", "These are the losses *after*", "No step comes before"),
+        ("training_loop", "These are the losses *after*", "No step"),
     ],
 )
 def test_what_is_false_of_the_code_is_not_said(name, mistake, false):
