@@ -71,7 +71,7 @@ from helpers.training import set_seed, train
 SEEDS = (0, 1, 2, 3, 4)
 CAREFUL_SEED, CHOOSE_SEED, REPORT_SEED = 3, 9, 10
 UNANSWERABLE = {"training": 0.2, "tests": 0.5}
-START_SEEDS = {"both": 5, "larger": 2, "tied": 2, "more steps": 1, "more steps, own rate": 1}
+START_SEEDS = {"both": 18, "larger": 2, "tied": 2, "more steps": 1, "more steps, own rate": 1}
 FACTOR = 12.0
 LONGER = ("more steps", "more steps, own rate")
 """With four times the steps, from one seed: at the rate of the flag, and at that of no flag."""
