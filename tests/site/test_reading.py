@@ -84,8 +84,12 @@ SKIPPED = """() => [...document.querySelectorAll(".later")]
   .filter((part) => getComputedStyle(part).contentVisibility === "auto").length"""
 
 
-def test_page_is_laid_out_in_pieces_unless_at_a_place(page):
-    """Without the script that lays out the pieces one sees which wait; paper waits for none."""
+def test_page_is_laid_out_in_pieces_unless_at_a_place(browser):
+    """Without the script that lays out the pieces one sees which wait; paper waits for none.
+
+    In a tab of its own: the shared one may hold the script in memory, and run it unasked.
+    """
+    page = browser.new_page()
     page.route("**/course.js", lambda route: route.abort())
     page.goto(LECTURE.as_uri())
     assert page.evaluate(SKIPPED) > 5
@@ -103,3 +107,4 @@ def test_page_is_laid_out_in_pieces_unless_at_a_place(page):
     page.goto(LECTURE.as_uri())
     page.wait_for_function(LAID_OUT)
     assert page.evaluate(SKIPPED) == 0
+    page.close()
