@@ -1149,20 +1149,22 @@ def test_word_roles_shows_each_choice(play, which):
     words, twin = sentence["words"], sentence["twin"]
     subject, noun = words[1], words[-1]
     page.get_by_role("group", name="Sentence").get_by_role("button").nth(which).click()
-    table, said = page.locator(".stage table").first, page.locator("[role=status]")
+    said, picture = page.locator("[role=status]"), page.locator(".stage svg")
+    below = lambda row: picture.locator(f"text.{row}").all_text_contents()  # noqa: E731
     press = lambda group, i: (  # noqa: E731
         page.get_by_role("group", name=group).get_by_role("button").nth(i).click()
     )
 
     def assert_shown(query, keys, values):
-        numbers = lambda column: [  # noqa: E731
-            float(text.replace("−", "-"))
-            for text in table.locator(f"tbody td:nth-of-type({column})").all_inner_texts()
-        ]
+        numbers = lambda row: [float(n.replace("−", "-")) for n in below(row)]  # noqa: E731
         scores = np.array(sentence["scores"][query][keys])
-        np.testing.assert_allclose(numbers(3), scores, atol=0.051)
+        np.testing.assert_allclose(numbers("score"), scores, atol=0.051)
         weights = np.exp(scores) / np.exp(scores).sum()
-        np.testing.assert_allclose(numbers(4), weights, atol=0.0051)
+        np.testing.assert_allclose(numbers("weight"), weights, atol=0.0051)
+        widths = picture.locator("path").evaluate_all(
+            "all => all.map(arc => parseFloat(arc.style.strokeWidth))"
+        )
+        np.testing.assert_allclose(widths, 1 + 19 * weights, rtol=1e-3)
         lead = sentence["leads"][query][keys][values]
         more, less = ("lie", "lies") if lead > 0 else ("lies", "lie")
         assert f"goes to {words[weights.argmax()]}. {more} is " in said.inner_text()
@@ -1170,18 +1172,15 @@ def test_word_roles_shows_each_choice(play, which):
         ratio = float(re.search(r"is (\S+) times", said.inner_text())[1])
         assert ratio == pytest.approx(np.exp(abs(lead)), abs=0.051)
 
-    def owners(column):
-        return table.locator(f"tbody td:nth-of-type({column})").all_inner_texts()
-
     last = len(words) - 1
     assert_shown(last, 0, 0)
-    assert owners(1) == owners(2) == words
+    assert below("word") == below("key") == below("value") == words
     press("Key of", 1)
     assert_shown(last, 1, 0)
-    assert owners(1) == [words[0], noun, *words[2:-1], subject]
+    assert below("key") == [words[0], noun, *words[2:-1], subject]
     press("Value of", 2)
     assert_shown(last, 1, 2)
-    assert owners(2) == [words[0], twin, *words[2:]]
+    assert below("value") == [words[0], twin, *words[2:]]
     press("asks with the query of", 0)
     assert_shown(0, 1, 2)
     page.get_by_role("button", name="Everything as it was").click()
