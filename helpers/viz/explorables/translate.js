@@ -86,9 +86,13 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
   const go = (to) => () => { step = to(); draw(); };
   const penalty = slider("length penalty α", { min: 0, max: 2, step: 0.5, value: 0 },
     (v) => { power = v; draw(); });
-  /* So that its value stays beside it. */
-  penalty.element.style.flexWrap = "nowrap";
-  penalty.input.style.cssText = "flex-basis:5rem;min-width:0";
+  const width = slider("beams", { min: 1, max: 4, value: 1, format: (v) => (v === 1 ? "1 (greedy)" : v) },
+    (v) => { beams = v; draw(); });
+  /* So that each value stays beside its slider. */
+  for (const { element, input } of [width, penalty]) {
+    element.style.cssText += "flex-wrap:nowrap;white-space:nowrap";
+    input.style.cssText = "flex-basis:5rem;min-width:0";
+  }
   const hint = html("small", {}, "The length penalty needs two beams or more: one beam leaves it nothing to choose.");
   stage.append(
     choose("Translator", examples.map((e) => e.name), one.name, (name) => {
@@ -98,14 +102,12 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
       draw();
     }).element,
     html("div", { class: "row" },
-      html("div", { class: "grow" },
-        slider("beams", { min: 1, max: 4, value: 1, format: (v) => (v === 1 ? "1 (greedy)" : v) },
-          (v) => { beams = v; draw(); }).element,
-        penalty.element, hint,
+      html("div", { class: "grow", style: "flex:2 1 14rem" },
+        width.element, penalty.element, hint,
         html("div", { class: "row" }, button("Start again", go(() => 0)), button("Next token", go(() => shown + 1)),
           button("To the end", go(() => Infinity))),
         said, html("p", {}, "Source: ", source)),
-      html("div", { class: "grow" }, tree)),
+      html("div", { class: "grow", style: "flex:3 1 20rem" }, tree)),
     past);
   draw();
 });
