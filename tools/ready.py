@@ -42,9 +42,13 @@ def lacks() -> list[tuple[str, str]]:
 def main() -> int:
     """Print what was found."""
     print(f"Python {platform.python_version()} on {platform.system()}")
-    for stamp, what in (("book", "the site"), ("full", "the notebooks"), ("test", "the tests")):
+    for stamp, what in (
+        ("book", "the site needs"),
+        ("full", "the notebooks need"),
+        ("test", "the tests need"),
+    ):
         there = (ROOT / ".venv" / f"{stamp}.stamp").exists()
-        print(f"  {'✓' if there else '–'} what {what} need: {'installed' if there else 'not yet'}")
+        print(f"  {'✓' if there else '–'} what {what}: {'installed' if there else 'not yet'}")
     missing = lacks()
     for sign, what in missing:
         print(f"  {sign} {what}")

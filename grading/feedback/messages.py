@@ -649,8 +649,8 @@ def model_answer(task: Task, number: int, tries: int | None) -> str:
         number: of the task on its sheet.
         tries: after how many wrong answers this is said; None to a student who is done.
     """
-    sheet = "of the project" if task.lecture == PROJECT else f"{task.lecture}"
-    place = f'task {number} of "Model answers {sheet}" on the course\'s site'
+    page = "A worked project" if task.lecture == PROJECT else f"Answers to sheet {task.lecture}"
+    place = f'task {number} of "{page}" on the course\'s site'
     if tries is None:
         return f"To compare, see {place}."
     return f"After {tries} attempts: the model answer, with its reasons, is in {place}."

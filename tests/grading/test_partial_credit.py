@@ -303,7 +303,7 @@ def test_what_a_person_reads_has_not_failed(capsys):
     assert said.startswith("… suspicious_loss: up to ") and "0 of" not in said
 
 
-TO_MODEL = 'task 1 of "Model answers 1"'
+TO_MODEL = 'task 1 of "Answers to sheet 1"'
 
 
 def test_full_points_link_the_model_answer(in_notebook, capsys):
