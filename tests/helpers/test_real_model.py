@@ -160,6 +160,26 @@ CELLS = {
         "cells"
     ]
 }
+LLAMA_3 = {"vocab_size": 128_256, "tie_word_embeddings": False, "num_key_value_heads": 8}
+
+
+@pytest.mark.parametrize(
+    "d, blocks, heads, d_ff",
+    [(4_096, 32, 32, 14_336), (8_192, 80, 64, 28_672), (16_384, 126, 128, 53_248)],
+)
+def test_parameters_of_llama_3_are_those_that_transformers_counts(d, blocks, heads, d_ff):
+    """The lecture's function, against a model without memory for its weights."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    names = {"torch": torch}
+    exec(CELLS["count-13"], names)
+    sizes = {"hidden_size": d, "num_hidden_layers": blocks, "num_attention_heads": heads}
+    with torch.device("meta"):
+        model = LlamaForCausalLM(LlamaConfig(**LLAMA_3, **sizes, intermediate_size=d_ff))
+    counted = names["n_parameters"](128_256, 2, d, blocks, heads, 8, d_ff)
+    assert counted == sum(p.numel() for p in model.parameters())
+
+
 BLANKS = {  # the cell of the blank, and that of the answer and the check
     "llama_block": ("block-13", "block-answer-13"),
     "from_twin": ("patch-13", "patch-answer-13"),

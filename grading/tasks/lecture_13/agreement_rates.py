@@ -8,7 +8,7 @@ task = TaskFile(
     "implement",
     points=10,
     minutes=15,
-    section="Ask it",
+    section="Testing agreement with minimal pairs",
     two_at_once=True,
     outcome="test a language model for agreement with minimal pairs, with controls",
     hints=(

@@ -6,7 +6,7 @@ task = TaskFile(
     "choose",
     points=6,
     minutes=9,
-    section="Why is it nearly a tie?",
+    section="Why is the verb nearly a tie?",
     outcome="say what an experiment on a model shows, and what it does not",
     reasons={
         "a": incorrect(

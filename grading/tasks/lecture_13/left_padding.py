@@ -8,7 +8,7 @@ task = TaskFile(
     "find the bug",
     points=9,
     minutes=13,
-    section="Ask it",
+    section="Testing agreement with minimal pairs",
     outcome="test a language model for agreement with minimal pairs, with controls",
     results=("the positions", "the mask"),
     hints=(

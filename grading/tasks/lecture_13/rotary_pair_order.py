@@ -8,7 +8,7 @@ task = TaskFile(
     "find the bug",
     points=9,
     minutes=14,
-    section="Build it",
+    section="The Llama block",
     outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
     "are right",
     results=("the query matrix", "the key matrix"),

@@ -21,7 +21,7 @@ lamplight.explorable("three_heads", (stage, config) => {
   const rest = () => { dose = -1; share.set(dose); draw(); };
   stage.append(picker, words,
     choose("Heads", labels, heads, (label) => { heads = label; draw(); }).element,
-    html("div", { class: "row" }, share.element, button("Untouched", rest)), table, said);
+    html("div", { class: "row" }, share.element, button("Reset", rest)), table, said);
 
   const draw = () => {
     const sentence = sentences[at], { tokens } = sentence;

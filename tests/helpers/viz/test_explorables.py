@@ -1919,7 +1919,7 @@ def test_attention_of_three_heads_turns_the_verb(play):
     assert slide.input_value() == "-1"
     assert page.get_by_role("button", pressed=True).all_inner_texts() == ["key", "three others"]
     slide.fill("2")
-    page.get_by_role("button", name="Untouched").click()
+    page.get_by_role("button", name="Reset").click()
     assert said.inner_text().startswith("The model as it is") and slide.input_value() == "-1"
     page.get_by_role("button", name="s", exact=True).click()
     page.get_by_role("combobox").select_option("0")  # it has no fourth token
