@@ -127,13 +127,14 @@ def read_npy(data: bytes) -> tuple[str, tuple[int, ...], bytes]:
 def script() -> str:
     """All that is loaded when the model is opened."""
     words, stored = stored_model()
-    model, page, style = (
+    numbers, model, page, style = (
         (HERE / name).read_text(encoding="utf-8")
-        for name in ("open_model.js", "open_model_page.js", "open_model.css")
+        for name in ("half_precision.js", "open_model.js", "open_model_page.js", "open_model.css")
     )
     values = {"WORDS": words, "STYLE": style, "STORED": stored}
     constants = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in values.items())
-    return f'"use strict";\nwindow.lamplightModel = (() => {{\n{constants}{model}{page}}})();\n'
+    code = f"{constants}{numbers}{model}{page}"
+    return f'"use strict";\nwindow.lamplightModel = (() => {{\n{code}}})();\n'
 
 
 def write_script(app: Sphinx, error: Exception | None) -> None:

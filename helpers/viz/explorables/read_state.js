@@ -22,8 +22,8 @@ lamplight.explorable("read_state", (stage, config) => {
     }, line)), frame);
   const step = (SPAN - 4) / n, bars = INK.map((ink) => svg("path", { fill: ink }));
   const chosen = svg("path", { stroke: "currentColor", "stroke-width": 1.5, fill: "none" });
-  const memory = svg("svg", { viewBox: `-2 0 ${SPAN} ${2 * TALL}`, role: "img", style: "cursor:pointer;width:100%;max-width:34rem;margin:.5rem 0" },
-    svg("path", { d: `M0 ${TALL}H${SPAN - 4}`, stroke: "currentColor", opacity: 0.4 }), ...bars, chosen);
+  const memory = svg("svg", { viewBox: `-2 -14 ${SPAN} ${2 * TALL + 14}`, role: "img", style: "cursor:pointer;width:100%;max-width:34rem;margin:.5rem 0" },
+    svg("text", { y: -3, style: "font-size:11px" }, `all ${n} cells`), svg("path", { d: `M0 ${TALL}H${SPAN - 4}`, stroke: "currentColor", opacity: 0.4 }), ...bars, chosen);
   const point = (picture, event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse());
   passage.onclick = (event) => {
     const { x, y } = point(passage, event);

@@ -2007,6 +2007,26 @@ def test_allowed_words_choose_what_is_read(play):
     assert said.inner_text() == "It reads only book, and writes the end, probability 0.58."
 
 
+# ---- Lecture 1: an LSTM writes; with its weights it is in tests/site/test_lstm_writer.py --------
+
+
+def lstm_writes():
+    """Two stored texts, without the script that brings the weights."""
+    config = {"source": "", "characters": "ab", "begin": "a", "temperature": 0.7, "n": 3}
+    stages = [["0", "b↵a"], ["1,500", "a↵b"]]
+    return explorables.to_html(
+        "lstm_writes", {**config, "stages": stages}, still="<pre>a</pre>", caption="Write."
+    )
+
+
+def test_lstm_writes_shows_stored_texts(play):
+    page = play(lstm_writes())
+    assert page.locator(".stage pre").inner_text() == "a\nb"
+    page.get_by_role("button", name="0 steps", exact=True).click()
+    assert page.locator(".stage pre").inner_text() == "b\na"
+    assert page.locator("p[role=status]").inner_text() == "Written after 0 steps of training."
+
+
 # ---- Each, as the accessibility checker sees it -----------------------------------------------
 
 
@@ -2023,6 +2043,7 @@ PRESSED_FIRST = {
     index_card: [],
     induction_heads: [],
     lstm_step: ["Next"],
+    lstm_writes: ["1,500 steps"],
     move_a_word: [],
     moving_note: ["Play", "Pause"],
     paint_a_mask: [],
