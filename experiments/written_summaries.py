@@ -10,7 +10,7 @@ chosen there.
 
 Writes `helpers/results/stored/written_summaries.json`: for each summarizer the scores of
 `experiments.summaries.scores` and the length (one dictionary for each seed), and what it wrote
-about the first texts; besides, what SmolLM2 writes about one real text. A few minutes of one core.
+about the first texts; besides, what SmolLM2 writes about a real article. A few minutes of one core.
 """
 
 from __future__ import annotations
@@ -45,20 +45,36 @@ PROMPTS = {
     "continuation, two examples": "no chat: two texts with their references, and a third text",
 }
 
-REAL_TEXT = (
-    "In meteorology, precipitation is any product of the condensation of atmospheric water vapor "
-    "that falls under gravity. The main forms of precipitation include drizzle, rain, sleet, snow, "
-    "graupel and hail. Precipitation forms as smaller droplets coalesce via collision with other "
-    "rain drops or ice crystals within a cloud. Short, intense periods of rain in scattered "
-    "locations are called “showers”."
-)
-"""Wikipedia, as quoted in figure 1 of Rajpurkar et al. (2016)."""
+ARTICLE = {
+    "title": "SEPTA buys rail cars from NJ Transit to deal with crowding",
+    "source": "https://en.wikinews.org/w/index.php?oldid=772828",
+    "sentences": [
+        "As gas prices have risen in the United States, the regional transport authority for "
+        "southeastern Pennsylvania, SEPTA, has seen a sharp increase in ridership, which has "
+        "caused overcrowding on the trains.",
+        "While SEPTA awaits new Silverliner V trains from Hyundai Rotem, which begin arriving in "
+        "2009, it had hoped to lease eight rail cars from New Jersey Transit, at an agreed-upon "
+        "rate of US$10,000 per month.",
+        "However, due to problems with insurance and liability indemnification, the deal fell "
+        "through, according to Casey.",
+        "SEPTA has entered a new agreement to purchase the eight rail cars from NJ Transit.",
+        "The transit authority will pay US$670,000 for the cars and assorted supplies plus one "
+        "additional inoperative car which will be used for spare parts.",
+        "The rail cars will be operated using a SEPTA provided locomotive as they are not "
+        "self-propelled.",
+        "The cars are being disposed of by NJ Transit because it has switched from single-floor "
+        "cars to double-decker cars.",
+        "SEPTA is expecting to raise US$3.1 million by selling rail that has been out of service "
+        "since 1981 at auction.",
+    ],
+}
+"""Wikinews, 29 July 2008, CC BY 2.5, without the three paragraphs that quote people."""
 REAL_PROMPTS = (
     "Summarize this text in one sentence.",
     "Summarize this in one sentence of at most 15 words.",
     "Write a one-sentence summary of the text.",
 )
-MOST_REAL_TOKENS = 80
+MOST_REAL_TOKENS = 100
 
 
 def news_english(text: str) -> str:
@@ -105,9 +121,10 @@ def smollm2(test: list[News]) -> dict[str, list[str]]:
 
 
 def real_summaries() -> list[list[str]]:
-    """Each prompt of `REAL_PROMPTS`, and what the pretrained model then writes about the text."""
+    """Each prompt of `REAL_PROMPTS`, and what the pretrained model then writes of the article."""
     lm = pretrained.load(pretrained.find(pretrained.SMOLLM2_NAME))
-    asked = [lm.render_chat(user(f"{REAL_TEXT}\n\n{prompt}")) for prompt in REAL_PROMPTS]
+    text = " ".join(ARTICLE["sentences"])
+    asked = [lm.render_chat(user(f"{text}\n\n{prompt}")) for prompt in REAL_PROMPTS]
     written = replies(lm, asked, MOST_REAL_TOKENS)
     return [list(pair) for pair in zip(REAL_PROMPTS, written, strict=True)]
 
@@ -141,7 +158,7 @@ def main() -> None:
         "asked": ASKED,
         "prompts": PROMPTS,
     }
-    table = head | {"real_text": REAL_TEXT, "real": real_summaries(), "found": found}
+    table = head | {"article": ARTICLE | {"written": real_summaries()}, "found": found}
     TABLE.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
