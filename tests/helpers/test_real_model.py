@@ -167,7 +167,7 @@ LLAMA_3 = {"vocab_size": 128_256, "tie_word_embeddings": False, "num_key_value_h
     "d, blocks, heads, d_ff",
     [(4_096, 32, 32, 14_336), (8_192, 80, 64, 28_672), (16_384, 126, 128, 53_248)],
 )
-def test_parameters_of_llama_3_are_those_that_transformers_counts(d, blocks, heads, d_ff):
+def test_parameters_of_llama_3_are_counted(d, blocks, heads, d_ff):
     """The lecture's function, against a model without memory for its weights."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
