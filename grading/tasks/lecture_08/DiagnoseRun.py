@@ -105,6 +105,8 @@ def harness(answer, texts, held_out, begin):
     if said is None:
         return None
     was_training = run.training
+    torch.manual_seed(begin + 1)
+    said_again = run.measured(held_out)
     run.eval()
     surprise = torch.zeros(len(held_out), held_out.shape[1] - 1)
     with torch.no_grad():
@@ -115,6 +117,7 @@ def harness(answer, texts, held_out, begin):
     found = {
         "loss": surprise[words].mean(),
         "its own number": said,
+        "its own number, measured again": said_again,
         "mean of the texts' means": ((surprise * words).sum(1) / words.sum(1)).mean(),
         "with the token after each text": surprise[read].mean(),
         "with padding": surprise.mean(),
@@ -152,8 +155,9 @@ HONEST = 0.003
 
 @task.score
 def score(args, value):
-    """The floor's perplexity divided by the model's; 0 if its own number is wrong."""
-    honest = abs(value["loss"] - value["its own number"]) < HONEST
+    """The floor's perplexity divided by the model's; 0 if its own number is wrong, or random."""
+    said = value["its own number"], value["its own number, measured again"]
+    honest = abs(value["loss"] - said[0]) < HONEST and abs(said[0] - said[1]) < 1e-5
     return math.exp(_floor(args[1]) - value["loss"]) if honest else 0.0
 
 
@@ -177,6 +181,12 @@ def what_is_seen(args, result):
     loss, said, floor = result["loss"], result["its own number"], _floor(args[1])
     told = "On new sentences, where it sees only the previous words, its loss is "
     told += f"{loss:.2f} nats; the floor is {floor:.2f}. It reports a loss of {said:.3f}"
+    again = result["its own number, measured again"]
+    if abs(said - again) > 1e-5:
+        return (
+            f"{told}, and when asked again {again:.3f}. Measuring draws random numbers: is dropout "
+            "active?"
+        )
     if abs(loss - said) < HONEST:
         return f"{told}."
     told += f", but the loss is {loss:.3f}."

@@ -200,6 +200,12 @@ task.edit(
     '("one", 3), ("two", 1), ("one", 25)',
 )
 task.edit(
+    "The fork reads before the original and never after it: it misses a fork that follows what the "
+    "original reads.",
+    '("fork", 2), ("one", 3), ("fork", 1), ("two", 1), ("one", 25), ("fork", 25)',
+    '("fork", 2), ("fork", 26), ("one", 3), ("two", 1), ("one", 25)',
+)
+task.edit(
     "Its texts are short. It misses a cache that holds only a few words.",
     ', ("one", 9)',
     "",
@@ -286,12 +292,14 @@ def harness(answer, seed, faults):
 
     class Reader:
         def __init__(self, fault):
-            self.fault, self.ids, self.calls = fault, [], 0
+            self.fault, self.ids, self.calls, self.heard = fault, [], 0, []
 
         def read(self, tokens):
             ids = drawer if self.fault == "one drawer" else self.ids
             before, new, fault = list(ids), tokens.tolist(), self.fault
             ids += new
+            for other in self.heard:
+                other.ids += new
             n, seen = len(new), before + new
             self.calls += 1
             if fault == "piece only":
@@ -332,6 +340,10 @@ def harness(answer, seed, faults):
                 twin.ids = self.ids
             elif self.fault == "fork is empty":
                 twin.ids = []
+            elif self.fault == "fork follows":
+                self.heard = [twin]
+            elif self.fault == "original follows":
+                twin.heard = [self]
             elif self.fault == "fork is itself":
                 return self
             elif self.fault == "fork lacks a word":
@@ -371,6 +383,8 @@ SEEN = {
     "changes its input": "a reader that overwrites the tokens it was given",
     "one drawer": "readers that share one cache",
     "fork shares": "a reader that shares its cache with its fork",
+    "fork follows": "a reader whose fork also gets what the original reads later",
+    "original follows": "a reader that also gets what its fork reads",
     "fork is empty": "a reader whose fork begins an empty text",
     "fork is itself": "a reader whose fork is the reader itself",
     "fork lacks a word": "a reader whose fork has not read the last word",

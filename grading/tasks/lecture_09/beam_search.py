@@ -351,6 +351,10 @@ def cases(seed):
                 kind="ordinary cases",
             )
         )
+    first, later = torch.randn(4, generator=generator), torch.randn(4, 2, 4, generator=generator)
+    found.append(
+        Case((first.double(), later.double(), 6, 3), "6 beams, 4 words", kind="edge cases")
+    )
     return found
 
 

@@ -1,5 +1,7 @@
 """Stop at an end token, at a limit, or where the context ends."""
 
+import itertools
+
 import torch
 
 from grading.author import Case, TaskFile
@@ -175,6 +177,12 @@ def adds_then_asks_if_equal(next_logits, prompt, ends, context, most):
 
 
 task.edit(
+    "An end token of the prompt ends the reply, since it is looked for in the whole text. Compare "
+    "the newest token only.",
+    "if newest in ends:",
+    "if set(ends) & {*prompt, *reply, newest}:",
+)
+task.edit(
     "`next_logits` was given a list, but a model reads a tensor of tokens, (T,): "
     "`torch.tensor(prompt + reply)`.",
     "torch.tensor(prompt + reply)",
@@ -219,6 +227,9 @@ def cases(seed):
     counting = torch.zeros(8, 8, 8, dtype=torch.float64)
     for last in range(8):
         counting[:, last, (last + 1) % 8] = 1.0
+    adding = torch.zeros(8, 8, 8, dtype=torch.float64)
+    for before, last in itertools.product(range(8), repeat=2):
+        adding[before, last, (before + last) % 8] = 1.0
     found = [
         Case(
             (counting, [1, 2], [6], 20, 9),
@@ -227,6 +238,8 @@ def cases(seed):
         ),
         Case((counting, [1, 2], [6], 20, 2), "the limit comes first", kind="ordinary cases"),
         Case((counting, [1, 2], [7, 5], 20, 9), "7 or 5 ends a reply", kind="ordinary cases"),
+        Case((counting, [6, 1], [6], 20, 9), "6 ends a reply, not a prompt", kind="ordinary cases"),
+        Case((adding, [1, 2], [7], 20, 9), "the model adds two tokens", kind="ordinary cases"),
         Case((counting, [3, 4], [2], 5, 9), "the context ends first", kind="limits"),
         Case((counting, [3, 4, 5], [2], 3, 9), "the prompt fills the context", kind="limits"),
         Case((counting, [3, 4], [5], 9, 9), "an end token right away", kind="limits"),

@@ -70,6 +70,15 @@ task.edit(
 
 
 @task.mistake(
+    "Signs are counted in the whole row, so an odd question turns a good answer into −1. Look for "
+    "signs in the answer only: from position 2n + 2 on."
+)
+def signs_of_the_row(tokens, n, reverse):
+    number = read_answers(tokens.clamp(max=9), n, reverse)
+    return number.masked_fill((tokens > 9).sum(dim=1) != 2, -1)
+
+
+@task.mistake(
     "Only the last n tokens are read. A sum of two n-digit numbers may have n + 1 digits."
 )
 def one_too_few(tokens, n, reverse):
@@ -154,6 +163,9 @@ def cases(seed):
     tokens = sum_tokens(*torch.randint(1000, (2, 4), generator=generator), 3, True)
     tokens[0, 9], tokens[1, 8], tokens[3, -4:] = 11, 10, 11
     found.append(Case((tokens, 3, True), "answers with a + or = in them", kind="edge cases"))
+    tokens = sum_tokens(*torch.randint(1000, (2, 3), generator=generator), 3, True)
+    tokens[0, 3], tokens[1, 7], tokens[2, [3, 7]] = 7, 0, 1
+    found.append(Case((tokens, 3, True), "questions without + or =", kind="edge cases"))
     return found
 
 
