@@ -166,7 +166,10 @@ def weight(visited: Visit) -> list[str]:
 
 
 def mathematics(visited: Visit) -> list[str]:
-    """Every formula is drawn, without an error, and no TeX is left in the text."""
+    """Every formula is drawn, without an error, and no TeX is left in the text.
+
+    Two prices in a sentence are no formula: as in Markdown, its last `$` follows no space.
+    """
     return visited.seen(DESKTOP, "light").evaluate(
         r"""() => {
           const complaints = [];
@@ -177,12 +180,14 @@ def mathematics(visited: Visit) -> list[str]:
           }
           for (const error of document.querySelectorAll("merror"))
             complaints.push("TeX error: " + error.textContent.slice(0, 60));
-          const tex = /\\\(|\\\[|\$\$|\$[^$\s][^$]*\$|\\(frac|sqrt|text|times|operator|math)/;
+          const dollars = /\$[^$\s]([^$]*[^$\s])?\$(?!\d)/;
+          const tex = /\\\(|\\\[|\$\$|\\(frac|sqrt|text|times|operator|math)/;
           const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
           while (walker.nextNode()) {
             const node = walker.currentNode;
             if (node.parentElement.closest("pre, code, script, style")) continue;
-            if (tex.test(node.data)) complaints.push("raw TeX: " + node.data.trim().slice(0, 60));
+            if (tex.test(node.data) || dollars.test(node.data))
+              complaints.push("raw TeX: " + node.data.trim().slice(0, 60));
           }
           return complaints;
         }"""

@@ -214,6 +214,14 @@ def columns_reordered(layer, x):
     return all(np.allclose(layer(x[:, order]), layer(x)[:, order]) for order in orders)
 
 
+task.edit(
+    "The tolerance is too large. Of a layer that is not equivariant, some number differs by more "
+    "than 0.001, perhaps not by 0.01.",
+    "atol=1e-6",
+    "atol=1e-2",
+)
+
+
 @task.harness
 def harness(answer, name, x):
     """Make the layer of this name and ask whether it is equivariant, often: a test may use dice."""
@@ -243,10 +251,14 @@ def harness(answer, name, x):
         behind = [i > 0 and x[:i, 0].max() > x[i, 0] for i in range(len(x))]
         return np.tanh(x) - np.array(behind)[:, None]
 
+    def slightly_by_position(x):
+        return np.tanh(x) + 0.002 * np.arange(len(x))[:, None]
+
     layers = {
         "self-attention": attention,
         "the average for everyone": lambda x: np.tile(x.mean(axis=0), (len(x), 1)),
         "each word for itself": np.tanh,
+        "each word for itself, plus 0.002 times its position": slightly_by_position,
         "a fading state": fading,
         "the average so far": so_far,
         "the word on the left": lambda x: np.roll(x, 1, axis=0),
@@ -276,6 +288,7 @@ def cases(seed):
         ("both neighbours, in a circle", (6, 2)),
         ("attention in which the last word counts double", (4, 3)),
         ("each column sorted", (5, 2)),
+        ("each word for itself, plus 0.002 times its position", (4, 2)),
         ("self-attention", (7, 5)),
     ]
     made = [

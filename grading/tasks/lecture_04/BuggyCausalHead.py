@@ -274,6 +274,21 @@ class MadeEvenWithCare(_Head):
         return F.normalize(super()._drop(weights), p=1, dim=-1)
 
 
+@task.mistake(
+    "The mask is made in `forward`, always on the CPU. On another device `masked_fill` then stops: "
+    "make it with `device=x.device`, or register a buffer."
+)
+class AlwaysOnTheCpu(_Head):
+    def forward(self, x):
+        self.mask = torch.ones(x.shape[-2], x.shape[-2]).bool().tril()
+        found = super().forward(x)
+        del self.mask
+        return found
+
+    def _keep(self, mask):
+        pass
+
+
 @task.harness
 def harness(answer, x, matrices, dropout):
     """What the head does in evaluation, in training, and on another device."""
@@ -316,6 +331,11 @@ def harness(answer, x, matrices, dropout):
 
     left = sorted(name for name, value in vars(head).items() if isinstance(value, torch.Tensor))
     found["tensors that do not move with the head"] = left
+    found["runs on another device"] = True
+    try:
+        answer(d_model, d_k, T + 2, dropout).double().to("meta").eval()(x.to("meta"))
+    except RuntimeError as error:  # other errors say nothing about real devices
+        found["runs on another device"] = "expected device" not in str(error)
     found["parameters"] = parameters
     return found
 
@@ -372,4 +392,9 @@ def in_words(args, result):
     left = result["tensors that do not move with the head"]
     if left:
         return f"When the head moves to another device, this stays behind: {', '.join(left)}."
+    if not result["runs on another device"]:
+        return (
+            "On another device `forward` stops, because a tensor that it makes lies on the CPU. "
+            "Make it with `device=x.device`, or register it as a buffer."
+        )
     return None

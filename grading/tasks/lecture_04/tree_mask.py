@@ -1,5 +1,7 @@
 """A mask for many continuations at once: each token sees its ancestors."""
 
+import math
+
 import numpy as np
 import torch
 
@@ -82,6 +84,17 @@ task.mistake(
 def two_steps(parents):
     step = _step(parents).int()
     return torch.eye(len(parents), dtype=torch.bool) | (step + step @ step > 0)
+
+
+@task.mistake(
+    "A long chain is not followed to its root: squaring doubles the number of steps, so T tokens "
+    "need log₂ T squarings, rounded *up*."
+)
+def squared_too_seldom(parents):
+    mask = (torch.eye(len(parents), dtype=torch.bool) | _step(parents)).float()
+    for _ in range(int(math.log2(len(parents)))):
+        mask = (mask @ mask > 0).float()
+    return mask.bool()
 
 
 task.mistake(
@@ -248,6 +261,7 @@ def cases(seed):
     found = [([-1, 0, 0], "one token and two continuations"), ([-1, 0, 1, 2], "a chain")]
     found.append(([-1, 0, 1, 1, 0, 4, 3], "a tree"))
     found.append(([-1, 0, -1, 2, 2, 1, 5], "two trees"))
+    found.append(([-1, 0, 1, 2, 3, 4, 5], "a longer chain"))
     for n in (8, 11):
         tree = [-1, 0, 0, 1, 2, *(int(rng.integers(-1, i)) for i in range(5, n))]
         found.append((tree, f"{n} tokens"))
