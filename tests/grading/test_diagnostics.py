@@ -38,7 +38,7 @@ def said_of(sheet, outcomes):
         ("one_head", "The two results are in the wrong order", "of the weights sums"),
         ("sliding_window_attention", "0 · (−∞) is NaN", "somewhere"),
         ("attend_without_padding", "The padding is masked right", "attended"),
-        ("masked_weights", "Masked scores are no longer", "what was subtracted"),
+        ("masked_weights", "Masked scores are no longer", "largest *visible* score"),
         ("low_rank_head", "Columns were cut off", "All scores"),
         ("RecurrentALiBi", "The formula for the sum", "grow with the text"),
         ("BuggyBlock", "One bug is left: the second residual", "nothing is dropped"),
@@ -56,8 +56,8 @@ def test_what_is_false_of_the_code_is_not_said(name, mistake, false):
 @pytest.mark.parametrize(
     ("name", "mistake", "true"),
     [
-        ("masked_weights", "What was subtracted depends", "what was subtracted"),
-        ("masked_weights", "One largest score was subtracted", "what was subtracted"),
+        ("masked_weights", "What was subtracted depends", "largest *visible* score"),
+        ("masked_weights", "One largest score was subtracted", "largest *visible* score"),
         ("BuggyBlock", "In evaluation everything is right. But in training", "nothing is"),
         ("nucleus", "The probabilities are right, but in descending", "right probabilities"),
         ("train_keep_best", "It measures before the steps", "after which you measure"),

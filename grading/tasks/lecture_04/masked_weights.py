@@ -341,7 +341,7 @@ def what_rows_hold(args, result):
         if wrong < 1e-100 and args[0].max().item() - own > 700 and subtracted:
             return (
                 "In a row in which something is visible all exponentials have become 0 or nearly "
-                "0: what was subtracted is far above the visible scores of this row."
+                "0. Only after subtracting the row's largest *visible* score is one of them 1."
             )
         return f"A row in which something is visible sums to {wrong:.3g}, not to 1."
     right = np.allclose(weights, masked_weights(*args[:2]).detach().numpy(), atol=1e-6)

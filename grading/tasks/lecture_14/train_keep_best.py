@@ -151,6 +151,20 @@ task.edit(
     "if (t + 1) % every == 0:",
     "if t % every == 0:",
 )
+MEASURE = """            model.eval()
+            with torch.no_grad():
+                measured.append(float(measure(model)))
+            if best is None or measured[-1] > max(measured[:-1]):
+                best = copy.deepcopy(model.state_dict())
+"""
+task.edit(
+    "It measures at the start of each round, the first time before any step. Measure after `every` "
+    "steps.",
+    "        model.train()\n",
+    f"        if t % every == 0:\n{MEASURE}        model.train()\n",
+    f"        if (t + 1) % every == 0:\n{MEASURE}    model.load",
+    "    model.load",
+)
 task.edit(
     "One batch was sampled before the loop, and the model sees nothing else. Sample a new one in "
     "each step.",
@@ -258,7 +272,7 @@ def cases(seed):
     generator = torch.Generator().manual_seed(seed)
     found = []
     for vocab, width, n, T, rounds, every, warmup, lr, scores, note, kind in (
-        (5, 3, 2, 4, 3, 2, 3, 0.1, (0.2, 0.7, 0.4), "the best in the middle", "ordinary cases"),
+        (5, 3, 2, 4, 3, 2, 3, 0.1, (0.4, 0.7, 0.2), "the best in the middle", "ordinary cases"),
         (
             7,
             4,
