@@ -104,7 +104,6 @@ def harness(answer, texts, held_out, begin):
     said = run.measured(held_out)
     if said is None:
         return None
-    was_training = run.training
     torch.manual_seed(begin + 1)
     said_again = run.measured(held_out)
     run.eval()
@@ -123,7 +122,6 @@ def harness(answer, texts, held_out, begin):
         "with padding": surprise.mean(),
         "by the number of all words": surprise[words].sum() / (held_out != 0).sum(),
     }
-    found["in training mode afterwards"] = was_training
     return {name: min(float(number), 9.0) for name, number in found.items()}
 
 
@@ -195,8 +193,6 @@ def what_is_seen(args, result):
         return f"{told} {REPORTED[fit[0]]}"
     if loss > floor + 0.2:
         return told
-    if result["in training mode afterwards"]:
-        return f"{told} The model is in training mode: was dropout active while it measured?"
     told += " It learns well." if loss < floor + ABOVE else " It learns, but could learn better."
     if said > loss:
         return f"{told} What may differ between training and evaluation?"
