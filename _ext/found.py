@@ -9,6 +9,7 @@ import re
 from html import escape
 from urllib.parse import urlsplit
 
+import sphinx_sitemap
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -64,8 +65,18 @@ def description(doctree: nodes.document) -> str:
     return ""
 
 
+def list_all_pages(app: Sphinx, error: Exception | None) -> None:
+    """Put every page into the sitemap, not only those that this build has renewed."""
+    if not error and app.builder.name == "html":
+        while not app.sitemap_links.empty():
+            app.sitemap_links.get()
+        for page in sorted(app.env.found_docs):
+            sphinx_sitemap.add_html_link(app, page, None, None, None)
+
+
 def setup(app: Sphinx) -> dict[str, object]:
     """Called by Sphinx."""
     app.connect("config-inited", address_of_site)
     app.connect("html-page-context", describe)
+    app.connect("build-finished", list_all_pages, priority=100)  # before the sitemap is written
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

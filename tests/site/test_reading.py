@@ -84,12 +84,17 @@ SKIPPED = """() => [...document.querySelectorAll(".later")]
   .filter((part) => getComputedStyle(part).contentVisibility === "auto").length"""
 
 
-def test_page_is_laid_out_in_pieces_unless_at_a_place(browser):
-    """Without the script that lays out the pieces one sees which wait; paper waits for none.
+@pytest.fixture
+def own_tab(browser):
+    """A tab that has loaded nothing: the shared one may hold a script in memory, and run it."""
+    tab = browser.new_page()
+    yield tab
+    tab.close()
 
-    In a tab of its own: the shared one may hold the script in memory, and run it unasked.
-    """
-    page = browser.new_page()
+
+def test_page_is_laid_out_in_pieces_unless_at_a_place(own_tab):
+    """Without the script that lays out the pieces one sees which wait; paper waits for none."""
+    page = own_tab
     page.route("**/course.js", lambda route: route.abort())
     page.goto(LECTURE.as_uri())
     assert page.evaluate(SKIPPED) > 5
@@ -107,4 +112,3 @@ def test_page_is_laid_out_in_pieces_unless_at_a_place(browser):
     page.goto(LECTURE.as_uri())
     page.wait_for_function(LAID_OUT)
     assert page.evaluate(SKIPPED) == 0
-    page.close()

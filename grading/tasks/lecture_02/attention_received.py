@@ -60,8 +60,8 @@ task.as_given(
 
 
 @task.mistake(
-    "One of the two bugs is fixed. With the other one still there, each word receives the same as "
-    "all the others, whatever the words are."
+    "One of the two bugs is fixed. But each word still receives the same as all the others, "
+    "whatever the words are."
 )
 def axis_as_given(x, k):
     received = softmax(x @ x.T).sum(axis=1)

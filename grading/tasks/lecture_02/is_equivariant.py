@@ -168,8 +168,9 @@ def as_heaps(layer, x):
 
 
 @task.mistake(
-    "Only the sums over all words were compared. A layer that gives right rows to the wrong "
-    "words passes that. Compare row by row with layer(x)[order]."
+    "Only sums over all words were compared, or differences that cancel in a mean. A layer that "
+    "gives right rows to the wrong words passes that. Compare each number with that of "
+    "layer(x)[order]."
 )
 def sums_only(layer, x):
     return all(np.allclose(layer(x[o]).sum(axis=0), layer(x).sum(axis=0)) for o in _orders(x))

@@ -437,7 +437,8 @@ class CountsInLayers(InParts):
 
 @task.mistake(
     "The fork and its original share one cache (or are the same object): what one reads, the "
-    "other has read, too. Create a second reader, and copy the list, or whatever holds the layers."
+    "other has read, too. Create a second reader, and copy what holds the layers, including the "
+    "lists or dictionaries inside it."
 )
 class SharedFork(InParts):
     def fork(self):

@@ -134,8 +134,9 @@ def greedy(summary, reference):
 
 
 @task.mistake(
-    "A word was used several times in the subsequence. Each position of the reference may be used "
-    "once. (Or are all rows of your table the same list, as in `[[0] * m] * n`?)"
+    "One word of the summary was matched with several words of the reference, because the entry up "
+    "and left had been overwritten. Keep the row before. (In `[[0] * m] * n`, all rows are one "
+    "list.)"
 )
 def reused(summary, reference):
     row = [0] * (len(reference) + 1)
