@@ -3,7 +3,8 @@
 SmolLM2-135M-Instruct (`helpers.pretrained`) continues `PROMPTS` by `N_TOKENS` tokens: greedily, by
 beam search, and by sampling with four settings. The settings were fixed beforehand and all are
 reported. For each text, `repeated` is the share of its runs of four tokens that have occurred in it
-before, and `perplexity` is the model's own, at temperature 1, on what it wrote.
+before, and `perplexity` is the model's own, at temperature 1, on what it wrote. For `SURE_OR_NOT`,
+one text each, it stores the likeliest next tokens and their logits.
 
 Writes `helpers/results/stored/decoding.json`. A few minutes of one core.
 """
@@ -34,6 +35,15 @@ PROMPTS = (
     "Scientists have now discovered that the",
 )
 """Six beginnings of six tokens each, so that they can be one batch."""
+
+SURE_OR_NOT = (
+    "The Earth goes around the",
+    "In the morning she opened the",
+    "At the zoo we saw a",
+)
+"""Texts after which the model is nearly certain, less certain and uncertain of the next token."""
+
+N_LIKELIEST = 8
 
 SAMPLINGS = {
     "greedy": {"temperature": 0.0},
@@ -67,6 +77,19 @@ def perplexity(lm: Pretrained, prompts: Tensor, written: list[Tensor]) -> float:
         logits = lm.model(text[None, :-1])[0, len(prompt) - 1 :]  # (T_new, vocab)
         nats.append(F.cross_entropy(logits, new, reduction="none"))
     return torch.cat(nats).mean().exp().item()
+
+
+@torch.no_grad()
+def likeliest(lm: Pretrained, text: str) -> dict[str, object]:
+    """The `N_LIKELIEST` next tokens after a text, their logits and their share of probability."""
+    logits = lm.model(lm.encode(text))[0, -1]  # (vocab,)
+    top = logits.topk(N_LIKELIEST)
+    return {
+        "text": text,
+        "tokens": [lm.tokenizer.decode([i]) for i in top.indices.tolist()],
+        "logits": [round(value, 3) for value in top.values.tolist()],
+        "share": round(logits.softmax(dim=-1)[top.indices].sum().item(), 3),
+    }
 
 
 def main() -> None:
@@ -106,6 +129,7 @@ def main() -> None:
         "n_tokens": N_TOKENS,
         "run": RUN,
         "rows": rows,
+        "next": [likeliest(lm, text) for text in SURE_OR_NOT],
         "cpu_seconds": round(time.process_time() - start),
     }
     TABLE.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")

@@ -1,8 +1,11 @@
 /* Lectures 7 and 8: temperature, top-k and top-p on one distribution, and a hundred samples from it.
-   config: {words: [word, …], logits: [logit, …], unit: "word" or another, only: whether only the
-   temperature can be set}, the largest logit first */
-lamplight.explorable("sampling", (stage, { words, logits, unit = "word", only = false }) => {
-  const { html, softmax, number, slider, button, status, random } = lamplight;
+   config: {after: {text: {words: [word, …], logits: [logit, …]}, …}, unit: "word" or another, only:
+   whether only the temperature can be set}. The largest logit comes first, and all texts have the
+   same number of words; with one text there is nothing to choose. */
+lamplight.explorable("sampling", (stage, { after, unit = "word", only = false }) => {
+  const { html, softmax, number, slider, button, choose, status, random } = lamplight;
+  const texts = Object.keys(after);
+  let { words, logits } = after[texts[0]];
   const n = words.length;
   const state = { temperature: 1, k: n, p: 1 };
   let counts = null, seed = 0;
@@ -36,8 +39,10 @@ lamplight.explorable("sampling", (stage, { words, logits, unit = "word", only = 
     slider("top-k", { min: 1, max: n, value: n, format: (v) => (v === n ? "all" : String(v)) }, change("k")),
     slider("top-p", { min: 0.05, max: 1, step: 0.05, value: 1, format: (v) => number(v) }, change("p")),
   ];
-  const rows = words.map((word) => html("tr", {}, html("th", { scope: "row" }, word), html("td"), html("td")));
+  const rows = words.map(() => html("tr", {}, html("th", { scope: "row" }), html("td"), html("td")));
   const said = status();
+  const read = (text) => { ({ words, logits } = after[text]); counts = null; draw(); };
+  if (texts.length > 1) stage.append(choose("Text", texts, texts[0], read).element);
   stage.append(
     ...sliders.slice(0, only ? 1 : 3).map((s) => s.element),
     html("table", { style: "max-width:24rem;width:100%" }, html("thead", {}, html("tr", {},
@@ -51,6 +56,7 @@ lamplight.explorable("sampling", (stage, { words, logits, unit = "word", only = 
   const draw = () => {
     const shares = probabilities();
     rows.forEach((row, i) => {
+      row.cells[0].textContent = words[i];
       row.cells[1].replaceChildren(bar(shares[i]), number(shares[i], 3));
       row.cells[2].textContent = counts ? counts[i] : "–";
     });

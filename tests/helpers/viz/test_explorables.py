@@ -362,30 +362,38 @@ def test_config_arrives_whole():
     assert json.loads(html.unescape(text)) == {"a": "<&\"'"}
 
 
-SAMPLING = {"words": ["lie", "that", "on", "hum", "lies"], "logits": [3, 2, 1, 0, 0]}
+SAMPLING = {
+    "after": {
+        "The letters": {"words": ["lie", "that", "on", "hum", "lies"], "logits": [3, 2, 1, 0, 0]},
+        "A lamp": {"words": ["hums", "that", "in", "lies", "of"], "logits": [5, 1, 1, 1, -2]},
+    }
+}
 
 
 def sampling():
-    table = (["word", "probability"], [[word, 0.2] for word in SAMPLING["words"]])
+    table = (["text", "next word"], [[text, "lie"] for text in SAMPLING["after"]])
     return explorables.to_html("sampling", SAMPLING, table=table, caption="Slide.")
 
 
 @pytest.mark.parametrize(
-    ("slides", "options"),
+    ("text", "slides", "options"),
     [
-        ({}, {}),
-        ({"temperature": "0.5"}, {"temperature": 0.5}),
-        ({"temperature": "2", "top-p": "0.7"}, {"temperature": 2.0, "top_p": 0.7}),
-        ({"top-k": "2"}, {"top_k": 2}),
-        ({"temperature": "0"}, {"temperature": 0.0}),
+        ("The letters", {}, {}),
+        ("The letters", {"temperature": "0.5"}, {"temperature": 0.5}),
+        ("A lamp", {"temperature": "2", "top-p": "0.7"}, {"temperature": 2.0, "top_p": 0.7}),
+        ("A lamp", {"top-k": "2"}, {"top_k": 2}),
+        ("The letters", {"temperature": "0"}, {"temperature": 0.0}),
     ],
 )
-def test_sampling_agrees_with_the_helper(play, slides, options):
+def test_sampling_agrees_with_the_helper(play, text, slides, options):
     page = play(sampling())
+    page.get_by_role("button", name=text).click()
+    chosen = SAMPLING["after"][text]
+    assert page.locator(".stage th[scope=row]").all_inner_texts() == chosen["words"]
     for name, value in slides.items():
         page.get_by_role("slider", name=name).fill(value)
     shown = [float(t) for t in page.locator(".stage td:nth-child(2)").all_inner_texts()]
-    logits = torch.tensor(SAMPLING["logits"], dtype=torch.float64)
+    logits = torch.tensor(chosen["logits"], dtype=torch.float64)
     wanted = next_token_probabilities(logits, **options)
     np.testing.assert_allclose(shown, wanted, atol=6e-4)
     page.get_by_role("button", name="Sample 100").click()
@@ -395,8 +403,9 @@ def test_sampling_agrees_with_the_helper(play, slides, options):
 
 
 def test_sampling_may_set_the_temperature_only(play):
-    config = SAMPLING | {"only": True, "unit": "character"}
-    table = (["word", "probability"], [[word, 0.2] for word in SAMPLING["words"]])
+    (text, chosen), _ = SAMPLING["after"].items()
+    config = {"after": {text: chosen}, "only": True, "unit": "character"}
+    table = (["word", "probability"], [[word, 0.2] for word in chosen["words"]])
     page = play(explorables.to_html("sampling", config, table=table, caption="Slide."))
     page.get_by_role("slider").fill("0.5")  # strict: there is one
     said = page.locator("[role=status]").inner_text()
