@@ -183,6 +183,7 @@ def test_parameters_of_llama_3_are_counted(d, blocks, heads, d_ff):
 BLANKS = {  # the cell of the blank, and that of the answer and the check
     "llama_block": ("block-13", "block-answer-13"),
     "from_twin": ("patch-13", "patch-answer-13"),
+    "value_from_twin": ("value-13", "value-answer-13"),
     "head_estimates": ("estimate-13", "estimate-answer-13"),
     "zeroed": ("hook-13", "hook-answer-13"),
 }
@@ -213,9 +214,24 @@ MISTAKES = {
         ("64 * head, 64 * head + 64", "head, head + 64"),
         ("64 * head, 64 * head + 64", "64 * head, None"),
         ("64 * head, 64 * head + 64", "9 * head, 9 * head + 9"),
-        ("z[:, -1, own] = z_twin[layer][:, -1, own]", "z[:, :, own] = z_twin[layer][:, :, own]"),
-        ("z_twin[layer][:, -1, own]", "z_twin[layer][:, 0, own]"),
-        ("z_twin[layer][:, -1, own]", "0"),
+        (
+            "z[:, place, own] = z_twin[layer][:, place, own]",
+            "z[:, :, own] = z_twin[layer][:, :, own]",
+        ),
+        ("z[:, place, own]", "z[:, -1, own]"),
+        ("z_twin[layer][:, place, own]", "z_twin[layer][:, 0, own]"),
+        ("z_twin[layer][:, place, own]", "0"),
+        ("return z", "return args[0]"),
+    ],
+    "value_from_twin": [
+        ("64 * head, 64 * head + 64", "head, head + 64"),
+        ("head // 3", "head % 3"),
+        ("[:, head, -1, place, None]", "[:, head, place, -1, None]"),
+        ("weights[layer][:, head, -1, place, None]", "1"),
+        ("+= weight", "= weight"),
+        ("+= weight", "-= weight"),
+        ("z[:, -1, own] +=", "z[:, place, own] +="),
+        ("[:, place, head // 3]", "[:, -1, head // 3]"),
         ("return z", "return args[0]"),
     ],
     "head_estimates": [

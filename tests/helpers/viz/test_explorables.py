@@ -1900,10 +1900,20 @@ def three_heads():
     one |= {"three": [[-1.0, -1.0, -1.0], [-2.0, 0.0, 2.0]], "others": [[-1.0] * 3] * 2}
     two = {"tokens": ["A", " key", " hum", "s"], "own": -3.0}
     two |= {"three": [[-3.0] * 3] * 4, "others": [[-3.0] * 3] * 4}
+    one["attention"] = {"three": [[0.6, 0.4], [0.8, 0.2], [0.9, 0.1]], "others": [[1.0, 0.0]] * 3}
+    two["attention"] = {key: [[0.7, 0.1, 0.1, 0.1]] * 3 for key in ("three", "others")}
     sets = {"these": "three", "three others": "others"}
     config = {"shares": [0.0, 0.3, 0.6], "sets": sets, "sentences": [one, two], "start": [0, 1]}
     table = (["attention", "lead"], [[0.0, -2.0], [0.6, 2.0]])
     return explorables.to_html("three_heads", config, table=table, caption="Slide.")
+
+
+def heights(page):
+    """Of the bars over the words, a bar for each head, in per cent."""
+    return page.evaluate(
+        "[...document.querySelectorAll('.stage [role=group] span[aria-hidden] i')]"
+        ".map((bar) => Math.round(parseFloat(bar.style.height)))"
+    )
 
 
 def test_attention_of_three_heads_turns_the_verb(play):
@@ -1912,9 +1922,12 @@ def test_attention_of_three_heads_turns_the_verb(play):
     said = page.locator("p[role=status]")
     cells = page.locator(".stage td")
     slide = page.get_by_role("slider")
-    assert said.inner_text() == "The model as it is: “is” is 2.7 times as likely as “are”."
+    untouched = "Untouched, with 0.40, 0.20, 0.10 of their attention on “keys”"
+    assert said.inner_text() == f"{untouched}: “is” is 2.7 times as likely as “are”."
     assert cells.all_inner_texts() == ["0.73", "0.27"]
+    assert heights(page) == [60, 80, 90, 40, 20, 10]
     slide.fill("2")
+    assert heights(page) == [40, 40, 40, 60, 60, 60]
     assert said.inner_text().startswith("0.60 of their attention on “keys”: “are” is 7.4 times")
     assert cells.all_inner_texts() == ["0.12", "0.88"]
     page.get_by_role("button", name="The", exact=True).click()
@@ -1924,12 +1937,15 @@ def test_attention_of_three_heads_turns_the_verb(play):
     page.get_by_role("button", name="three others").click()
     assert said.inner_text().endswith("“is” is 2.7 times as likely as “are”.")
     page.get_by_role("combobox").select_option("1")
-    assert said.inner_text() == "The model as it is: “is” is 20.1 times as likely as “are”."
+    assert said.inner_text() == (
+        "Untouched, with 0.10, 0.10, 0.10 of their attention on “key”:"
+        " “is” is 20.1 times as likely as “are”."
+    )
     assert slide.input_value() == "-1"
     assert page.get_by_role("button", pressed=True).all_inner_texts() == ["key", "three others"]
     slide.fill("2")
     page.get_by_role("button", name="Reset").click()
-    assert said.inner_text().startswith("The model as it is") and slide.input_value() == "-1"
+    assert said.inner_text().startswith("Untouched, with 0.10") and slide.input_value() == "-1"
     page.get_by_role("button", name="s", exact=True).click()
     page.get_by_role("combobox").select_option("0")  # it has no fourth token
     assert page.get_by_role("button", pressed=True).all_inner_texts() == ["keys", "three others"]
