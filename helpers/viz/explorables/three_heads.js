@@ -18,6 +18,8 @@ lamplight.explorable("three_heads", (stage, config) => {
     onchange: () => { at = +picker.value; place = 1; rest(); } },
   ...names.map((name, i) => html("option", { value: i }, `${name} …`)));
   picker.value = at;
+  share.element.style.flexWrap = "nowrap";
+  share.input.style.minWidth = "4rem";
   const rest = () => { dose = -1; share.set(dose); draw(); };
   stage.append(picker, choose("Heads", labels, heads, (label) => { heads = label; draw(); }).element, words,
     table, said, html("div", { class: "row" }, share.element, button("Reset", rest)));
