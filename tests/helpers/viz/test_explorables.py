@@ -1942,13 +1942,13 @@ def test_attention_of_three_heads_turns_the_verb(play):
         " “is” is 20.1 times as likely as “are”."
     )
     assert slide.input_value() == "-1"
-    assert page.get_by_role("button", pressed=True).all_inner_texts() == ["key", "three others"]
+    assert page.get_by_role("button", pressed=True).all_inner_texts() == ["three others", "key"]
     slide.fill("2")
     page.get_by_role("button", name="Reset").click()
     assert said.inner_text().startswith("Untouched, with 0.10") and slide.input_value() == "-1"
     page.get_by_role("button", name="s", exact=True).click()
     page.get_by_role("combobox").select_option("0")  # it has no fourth token
-    assert page.get_by_role("button", pressed=True).all_inner_texts() == ["keys", "three others"]
+    assert page.get_by_role("button", pressed=True).all_inner_texts() == ["three others", "keys"]
 
 
 # ---- Lecture 7: one character on its way through the blocks -----------------------------------
