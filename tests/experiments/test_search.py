@@ -8,14 +8,21 @@ from pathlib import Path
 import pytest
 import torch
 
-from experiments import limits_of_recurrence, order, order_opening, story_models, two_heads
+from experiments import (
+    limits_of_recurrence,
+    order,
+    order_opening,
+    question_first,
+    story_models,
+    two_heads,
+)
 from experiments import search as module
 from experiments.search import plan, search, write_table
 from helpers.data.agreement import agreement_batch
 from helpers.results import comparison as reading
 from helpers.results.comparison import choose_rate, plot_rates, results
 from helpers.tokens import IGNORE_INDEX, PAD
-from helpers.training import set_seed
+from helpers.training import count_parameters, set_seed
 from tests.conftest import ROOT
 
 STORED = Path(reading.__file__).parent / "stored"
@@ -133,6 +140,33 @@ def test_tied_control_adds_keys_to_their_values():
             tied.embedding.weight[:16] = 0.0  # no key, nothing to add
             plain.embedding.weight[:16] = 0.0
         torch.testing.assert_close(tied(tokens), plain(tokens))
+
+
+def test_a_question_is_asked_first_or_last():
+    """The pairs and the answer are the same; a blank takes the other place of the question."""
+    first, last = (
+        question_first.one_question(50, 8, torch.Generator().manual_seed(0), order=order)
+        for order in ("first", "last")
+    )
+    assert torch.equal(first[0][:, 1:-1], last[0][:, 1:-1]) and torch.equal(first[1], last[1])
+    assert torch.equal(first[0][:, 0], last[0][:, -1])
+    assert (first[0][:, -1] == question_first.BLANK).all()
+    assert (last[0][:, 0] == question_first.BLANK).all()
+    assert (last[1][:, :-1] == IGNORE_INDEX).all()
+    for row, answer in zip(last[0].tolist(), last[1][:, -1].tolist(), strict=True):
+        facts = dict(zip(row[1:-1:2], row[2:-1:2], strict=True))
+        assert facts[row[-1]] == question_first.N_ROOMS + answer
+
+
+def test_one_question_is_asked_of_equal_networks():
+    """Equal parameters within 4 %; a blank takes no room's vector, a colour does."""
+    sizes = [count_parameters(make()) for make in question_first.MODELS.values()]
+    assert max(sizes) <= 1.04 * min(sizes)
+    vectors = question_first.BoundEmbedding(question_first.BLANK + 1, 4)
+    tokens = torch.tensor([[3, 20, question_first.BLANK]])
+    wanted = vectors.weight[tokens].clone()
+    wanted[:, 1] += vectors.weight[3]
+    torch.testing.assert_close(vectors(tokens), wanted)
 
 
 def test_put_opening_prepends_unscored_words():

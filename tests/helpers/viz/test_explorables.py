@@ -866,7 +866,7 @@ def index_card():
 
 
 def assert_memories_shown(page, facts, size, asked):
-    """Both read-outs, the room asked for, the marks on the rooms, and the counts in the status."""
+    """The read-outs, the room asked for, the marks on the rooms, and the counts in the status."""
     keys, values = rooms_and_lamps()
 
     def directions(width):
@@ -874,9 +874,11 @@ def assert_memories_shown(page, facts, size, asked):
 
     colours = np.eye(4)[values[:facts]]
     card = directions(size) @ (directions(size).T @ colours)
+    fitted = directions(size) @ np.linalg.lstsq(directions(size), colours, rcond=None)[0]
     weights = np.exp(20 * directions(4) @ directions(4).T)
     book = weights / weights.sum(axis=1, keepdims=True) @ colours
-    for picture, scores in zip(page.locator(".stage svg").all(), (card, book), strict=True):
+    memories = (card, fitted, book)
+    for picture, scores in zip(page.locator(".stage svg").all(), memories, strict=True):
         said = picture.get_attribute("aria-label").replace("−", "-")
         shown = [float(n) for n in re.findall(r"-?\d+\.\d\d", said)]
         np.testing.assert_allclose(shown, scores[asked], atol=5.1e-3)
@@ -885,14 +887,15 @@ def assert_memories_shown(page, facts, size, asked):
     marks = [text[-1] == "✓" for text in rooms.all_inner_texts()]
     assert marks == right.tolist()
     assert [room.get_attribute("aria-pressed") for room in rooms.all()].index("true") == asked
-    known = (book.argmax(axis=1) == values[:facts]).sum()
-    said = page.locator("p[role=status]").inner_text()
-    first, second = (
-        f"all {facts}" if n == facts else f"{n} of {facts}" for n in (right.sum(), known)
-    )
-    assert said.endswith(
-        f"The card ({4 * size} numbers) has {first} rooms right, "
-        f"the book ({facts * 8} numbers) {second}."
+    counts = [(memory.argmax(axis=1) == values[:facts]).sum() for memory in memories]
+    first, second, third = (f"all {facts}" if n == facts else f"{n} of {facts}" for n in counts)
+    assert (
+        page.locator("p[role=status]")
+        .inner_text()
+        .endswith(
+            f"Rooms right: the adding card ({4 * size} numbers) {first}, "
+            f"the least-squares card ({4 * size}) {second}, the book ({facts * 8}) {third}."
+        )
     )
 
 
