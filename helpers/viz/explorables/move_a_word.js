@@ -1,18 +1,18 @@
 /* Lecture 2: a word moves in its sentence. Choose a sentence (again, to start again), drag words, choose who asks: scores,
-   weights and context vector follow, and the word that asks glides to its context vector.
+   weights and context vector follow, and a dot glides from the word that asks to its context vector.
    config: {axes: three names, sentences: [[[word, a, b, c, …], …], …], query: the word that asks,
    W_query, W_key: a row of three for each entry, or absent. With them a second row of buttons compares
-   one vector, all entries, with the query and the key that these matrices make of it}. The plane shows a, b, c. */
+   one vector, its first `shared` entries, or all, with the query and the key that these matrices make of it}. The plane shows a, b, c. */
 lamplight.explorable("move_a_word", (stage, config) => {
   const { html, svg, set, softmax, dot, number, choose, status, bar, draggable } = lamplight;
   const UNIT = 42, REACH = 4, END = 168; /* pixels, entries, pixels */
   const SPOKES = [[0, -1], [-0.866, 0.5], [0.866, 0.5]], ENTRIES = [0, 1, 2];
   const WAYS = ["one vector", "a query and a key"], still = matchMedia("(prefers-reduced-motion)");
-  const { axes, sentences, W_query, W_key } = config;
+  const { axes, sentences, W_query, W_key, shared } = config;
   const names = sentences.map((words) => words.map(([word]) => word).join(" "));
   let at, way = WAYS[0], words, query, parts, from, to, began;
   const senses = (word) => word.slice(1, 4);
-  const times = ([, ...v], W) => (way === WAYS[0] ? v : ENTRIES.map((c) => dot(v, W.map((row) => row[c]))));
+  const times = ([, ...v], W) => (way === WAYS[0] ? v.slice(0, shared) : ENTRIES.map((c) => dot(v, W.map((row) => row[c]))));
   const point = (v) => [0, 1].map((k) => UNIT * dot(v, SPOKES.map((spoke) => spoke[k])));
   const told = (v, digits) => `[${v.map((x) => number(x, digits ?? (x % 1 ? 2 : 0))).join(", ")}]`;
   /* Every place of the plane is one vector whose smallest entry is that of the word at first. */
@@ -27,7 +27,7 @@ lamplight.explorable("move_a_word", (stage, config) => {
   const trail = svg("line", { stroke: "currentColor", "stroke-dasharray": "3 4" });
   const moved = svg("circle", { r: 8, style: "fill:var(--lamp)" });
   /* In the corner, because beside the dot it would lie on the trail or on a beam. */
-  const legend = svg("text", { x: -158, y: -177, style: "fill:var(--lamp)" });
+  const legend = svg("text", { x: -158, y: -177, style: "fill:var(--lamp)" }, "● context vector");
   const plane = svg("svg", {
     viewBox: "-158 -194 316 322", role: "group",
     "aria-label": "Words on a plane", style: "flex:2 1 15rem;min-width:0;max-width:25rem;user-select:none",
@@ -37,7 +37,7 @@ lamplight.explorable("move_a_word", (stage, config) => {
   ]), legend, beams, trail, dots, moved);
   const body = html("tbody"), said = status();
   const table = html("table", { class: "grow" }, html("thead", {}, html("tr", {},
-    ...["who asks", "", "score", "weight"].map((name) => html("th", { scope: "col" }, name)))), body);
+    ...["query", "", "score", "weight"].map((name) => html("th", { scope: "col" }, name)))), body);
   const open = (name) => {
     at = names.indexOf(name);
     words = sentences[at].map((word) => [...word]);
@@ -88,12 +88,11 @@ lamplight.explorable("move_a_word", (stage, config) => {
       row.cells[2].textContent = number(scores[i]);
       row.cells[3].replaceChildren(bar(weights[i]), number(weights[i], 3));
     });
-    const word = words[query][0], most = Math.max(...context);
-    legend.textContent = `● ${word}, moved`;
+    const most = Math.max(...context);
     set(trail, { x1: x0, y1: y0 });
     [from, to, began] = [moved.at ?? [x0, y0], point(context), performance.now()];
     glide(began);
-    said.textContent = `“${word}” asks with ${told(sought)}, gives itself ${number(weights[query])} and moves from ${told(asks)} to `
+    said.textContent = `“${words[query][0]}” asks with ${told(sought)}, gives itself ${number(weights[query])} and collects `
       + told(context, 2) + (most > Math.min(...context) + 0.05 ? `, toward ${axes.filter((_, k) => context[k] > most - 1e-9).join(" and ")}.` : ".");
   };
   stage.append(html("div", { class: "row" }, choose("Sentence", names, names[0], open).element,

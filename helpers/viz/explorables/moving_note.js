@@ -1,10 +1,10 @@
 /* Lecture 2: the vectors of one word in many sentences, carried through the blocks of a real model.
    config: {word, senses: names, sentences: [sense][n], start: [sense, n] of the chosen sentence, and in hundredths
-            paths: [sense][n] x, y at the embedding and after each block; centers: [sense] x, y likewise;
-            and baseline: how many are right by the mean of the other words} */
+            paths: [sense][n] x, y at the embedding and after each block; centers: [sense] x, y likewise}.
+   The first sentence of each sense has a button; a list and a click on a mark choose among all. */
 lamplight.explorable("moving_note", (stage, config) => {
-  const { html, svg, set, slider, tick, button, status } = lamplight;
-  const { word, senses, sentences } = config, PACE = 380; /* milliseconds for a block */
+  const { html, svg, set, slider, tick, button, choose, status } = lamplight;
+  const { word, senses, sentences } = config, PACE = 280; /* milliseconds for a block */
   const INKS = ["#2f86c9", "var(--lamp)", "#1f9a6e"], NAMED = [[0, -91, "middle"], [-92, 88, "start"], [92, 50, "end"]];
   const SHAPES = ["M-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0", "M0-4.2L4 3H-4Z", "M-3-3H3V3H-3Z"];
   const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -26,7 +26,7 @@ lamplight.explorable("moving_note", (stage, config) => {
   const ring = svg("circle", { r: 6.5, fill: "none", stroke: "currentColor", "stroke-width": 1.6 });
   const crosses = config.centers.map((_, s) => svg("path", { d: "M-4-4L4 4M-4 4L4-4", style: `stroke:${INKS[s]}`, "stroke-width": 1.6 }));
   const dots = svg("g", { opacity: 0.8 });
-  const select = html("select", { style: "max-width:100%", onchange: () => choose(marks[select.selectedIndex]) },
+  const select = html("select", { style: "max-width:100%", onchange: () => follow(marks[select.selectedIndex]) },
     ...senses.map((name, s) => html("optgroup", { label: name }, ...sentences[s].map((text, n) => {
       const mark = { sense: s, text, path: config.paths[s][n], dot: svg("path", { d: SHAPES[s], style: `fill:${INKS[s]}` }) };
       marks.push(mark);
@@ -34,21 +34,19 @@ lamplight.explorable("moving_note", (stage, config) => {
       return html("option", {}, text);
     }))));
   const plane = svg("svg", { viewBox: "-96 -104 192 198", role: "img", "aria-label": `The vectors of ${word}, seen on a plane`,
-    style: "border:1px solid #8888;cursor:pointer;flex:2 1 16rem;min-width:0;max-width:26rem;touch-action:auto",
+    style: "border:1px solid #8888;cursor:pointer;flex:2 1 16rem;min-width:0;max-width:22rem;touch-action:auto",
     onclick: ({ clientX, clientY }) => {
       const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(plane.getScreenCTM().inverse());
       const far = marks.map(({ path }) => Math.hypot(x - place(path)[0], y - place(path)[1]));
-      choose(marks[far.indexOf(Math.min(...far))]);
+      follow(marks[far.indexOf(Math.min(...far))]);
     } }, trail, dots, ...crosses, ring,
   ...NAMED.map(([x, y, anchor], s) =>
     svg("text", { x, y, "text-anchor": anchor, style: "font-size:8px" }, svg("tspan", { style: `fill:${INKS[s]}` }, `${"●▲■"[s]} `), senses[s])));
-  const bars = Array.from({ length: last + 1 }, (_, b) => svg("rect", { x: 6 * b, width: 5, fill: "currentColor" }));
-  const lines = [[marks.length / senses.length, "1 2", "right by block; dotted: guessing,"], [config.baseline, "5 2", "dashed: mean of other words,"]];
-  const chart = svg("svg", { viewBox: `0 0 ${6 * last + 5} 74`, "aria-hidden": "true", style: "max-width:19rem" }, ...bars,
-    ...lines.flatMap(([n, dash, text], i) => [
-      svg("path", { d: `M0 ${44 * (1 - n / marks.length)}h190`, stroke: "currentColor", "stroke-dasharray": dash }),
-      svg("text", { y: 58 + 12 * i, style: "font-size:9px" }, `${text} ${n}`)]));
-  const said = status(), text = html("p", { style: "margin:.4rem 0" });
+  const shown = senses.map((_, s) => `${"●▲■"[s]} ${sentences[s][0]}`);
+  const three = choose("Sentence", shown, shown[0], (name) => follow(marks[shown.indexOf(name) * sentences[0].length]));
+  set(three.element, { style: "font-size:1.1rem;gap:.5rem" });
+  const count = html("strong", { style: "display:block;font-size:1.7rem;line-height:1.3" });
+  const said = status();
   const block = slider("after block", { min: 0, max: last, value: 0 }, (v) => { stop(); at = v; draw(); });
   const play = button("Play", () => began === null ? run() : stop());
 
@@ -74,10 +72,10 @@ lamplight.explorable("moving_note", (stage, config) => {
     draw();
     requestAnimationFrame(frame);
   };
-  const choose = (mark) => {
+  const follow = (mark) => {
     chosen = mark;
     select.selectedIndex = marks.indexOf(mark);
-    text.replaceChildren(mark.text.slice(0, -word.length), html("strong", {}, word));
+    three.pick(`${"●▲■"[mark.sense]} ${mark.text}`, true);
     draw();
   };
   const draw = () => {
@@ -88,18 +86,17 @@ lamplight.explorable("moving_note", (stage, config) => {
     set(trail, { d: `M${[...Array(now + 1).keys(), at].map((t) => place(chosen.path, t)).join("L")}` });
     if (at % 1) at - block.input.value >= 1 && block.set(now);
     else block.set(at);
-    bars.forEach((bar, b) => {
-      const height = 44 * rights(b) / marks.length;
-      set(bar, { y: 44 - height, height, opacity: b === now ? 1 : 0.3 });
-    });
+    count.textContent = `${rights(now)} of ${marks.length}`;
     said.textContent = !attends ? `Without attention all ${marks.length} stay equal.`
       : at < 1 ? `At the start all ${marks.length} are equal: one row of the embedding table.`
-        : `After block ${now}, ${rights(now)} of ${marks.length} are nearest to their own centre: ${
+        : `After block ${now}, ${rights(now)} of ${marks.length} are nearest to the cross of their own sense: ${
         senses.map((name, s) => `${name} ${rights(now, s)}`).join(", ")}. The chosen one is nearest to ${senses[nearest(chosen.path)]}.`;
   };
   stage.append(html("div", { class: "row", style: "align-items:center" }, play, block.element,
     tick("attention", true, (v) => { attends = v; draw(); }).element),
   html("div", { class: "row", style: "margin:9px 0" }, plane, html("div", { class: "grow" },
-    html("label", { style: "display:block" }, "Sentence ", select), text, chart)), said);
-  choose(marks[config.start[0] * sentences[0].length + config.start[1]]);
+    three.element, html("label", { style: "display:block;margin:.6rem 0" }, "or another sentence: ", select),
+    html("p", { "aria-hidden": "true", style: "margin:1rem 0 0" }, count,
+      `nearest to the cross of their own sense; by guessing: ${marks.length / senses.length}`))), said);
+  follow(marks[config.start[0] * sentences[0].length + config.start[1]]);
 });

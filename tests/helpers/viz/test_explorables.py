@@ -166,6 +166,19 @@ def test_move_a_word_agrees_with_numpy(play):
     agrees(x @ W_KEY @ (x[0] @ W_QUERY), x[:, :3], 0)
 
 
+def test_one_vector_counts_the_shared_entries_only(play):
+    config = {"axes": ["written", "music", "feeling"], "sentences": NOTES, "query": "note"}
+    config |= {"W_query": W_QUERY.tolist(), "W_key": W_KEY.tolist(), "shared": 3}
+    table = (["word", "weight"], [[word[0], 0.25] for word in NOTES[0]])
+    page = play(explorables.to_html("move_a_word", config, table=table, caption="Drag."))
+    x = np.array([word[1:] for word in NOTES[0]], dtype=float)
+    weights, _ = attention(x[:, :3] @ x[2, :3], x)
+    np.testing.assert_allclose(weights_shown(page), weights, atol=6e-4)
+    page.get_by_role("button", name="a query and a key").click()
+    weights, _ = attention(x @ W_KEY @ (x[2] @ W_QUERY), x)
+    np.testing.assert_allclose(weights_shown(page), weights, atol=6e-4)
+
+
 def test_move_a_word_glides_to_its_context_vector(play):
     page = play(move_a_word())
     _, context = attention(np.array([0.0, 3.0, 4.0]), np.array([w[1:4] for w in NOTES[0]]))
@@ -188,7 +201,7 @@ def test_move_a_word_stands_beside_its_table(play):
     assert table["x"] >= plane["x"] + plane["width"] - 1
     assert table["y"] == pytest.approx(plane["y"])
     texts = page.locator(".stage svg text")
-    assert "● note, moved" in texts.all_text_contents()
+    assert "● context vector" in texts.all_text_contents()
     boxes = texts.evaluate_all(
         "all => all.map(t => t.getBoundingClientRect()).filter(b => b.width)"
         ".map(b => [b.left, b.top, b.right, b.bottom])"
@@ -243,7 +256,6 @@ def moving_note():
         "sentences": [[f"{s} in {n} one note" for n in range(4)] for s in ("a", "b", "c")],
         "paths": [[hundredths(path) for path in sense] for sense in PATHS],
         "centers": [hundredths(center) for center in CENTERS],
-        "baseline": 6,
     }
     table = (["after block", "nearest"], [[0, 4], [5, 10]])
     return explorables.to_html("moving_note", config, table=table, caption="Play.")
@@ -269,9 +281,8 @@ def test_moving_note_agrees_with_numpy(play):
         right = (nearest == np.arange(3)[:, None]).sum()
         assert f"After block {block}, {right} of 12 are nearest" in said.inner_text()
         a, b, c = (nearest == np.arange(3)[:, None]).sum(axis=1)
-        assert f"centre: message {a}, music {b}, feeling {c}." in said.inner_text()
-        bar = page.locator(".stage svg rect").nth(block)
-        assert float(bar.get_attribute("height")) == pytest.approx(44 * right / 12)
+        assert f"sense: message {a}, music {b}, feeling {c}." in said.inner_text()
+        assert page.get_by_text(f"{right} of 12", exact=True).is_visible()
         for sense, n in ((1, 0), (2, 3)):
             page.get_by_role("combobox").select_option(index=4 * sense + n)
             name = ["message", "music", "feeling"][nearest[sense, n]]
@@ -308,6 +319,9 @@ def test_moving_note_is_chosen_by_a_click(play):
     mark = page.locator(".stage svg g path").nth(9).bounding_box()
     page.mouse.click(mark["x"] + mark["width"] / 2 + 1, mark["y"] + mark["height"] / 2)
     assert page.get_by_role("combobox").input_value() == "c in 1 one note"
+    assert page.locator(".stage [aria-pressed=true]").count() == 0
+    page.get_by_role("button", name="a in 0 one note").click()
+    assert page.get_by_role("combobox").input_value() == "a in 0 one note"
 
 
 def heads_of_a_real_model():
