@@ -9,12 +9,13 @@ from collections.abc import Callable
 from time import monotonic
 
 from grading.feedback import messages
-from grading.feedback.findings import BelowThreshold, Mutated
+from grading.feedback.findings import BelowThreshold, Different, Mutated
 from grading.feedback.judge import baseline_of, grade
 from grading.feedback.verdict import Verdict
 from grading.repair.search import Place, locate
+from grading.runner.compare import difference
 from grading.runner.outcome import ERRORS, UNTRIED, Status
-from grading.runner.run import MISSING, call
+from grading.runner.run import MISSING, call, run
 from grading.task import CODE, Task, UnknownTask, load, names_by_lecture, of_lecture
 
 PUBLIC_SEED = 0
@@ -59,12 +60,16 @@ def check(name: str, answer: object = MISSING, *, debug: bool = False) -> None:
     _earned[name] = verdict.points
     _best[name] = max(verdict.points, _best.get(name, 0))
     (_for_review.add if verdict.needs_review else _for_review.discard)(name)
-    place = _place(task, answer, verdict, looking)
+    random = _is_random(task, answer, verdict)
+    place = None if random else _place(task, answer, verdict, looking)
     print(messages.points(task, verdict))
-    named = verdict.diagnosis is not None or verdict.two_mistakes or verdict.seen or place
+    known = verdict.diagnosis is not None or verdict.two_mistakes or verdict.seen
+    named = known or random or place
     if looking.announced and not named and not _speaks_for_itself(verdict):
         print(messages.not_found())
     print(verdict.message)
+    if random:
+        print(messages.random(verdict.case, baseline_of(task, PUBLIC_SEED).cases))
     if place:
         print(messages.one_change(place.line, place.part))
     if verdict.part:
@@ -80,13 +85,32 @@ def check(name: str, answer: object = MISSING, *, debug: bool = False) -> None:
 def _speaks_for_itself(verdict: Verdict) -> bool:
     """Whether the finding is the cause.
 
-    It is for an undefined name, an input that was changed, a refusal, and why a score is 0.
+    It is for an undefined name, an input that was changed, a refusal, why a score is 0, and what a
+    task itself says of a result.
     """
     found, outcome = verdict.finding, verdict.outcome
+    if isinstance(found, Different) and found.diagnostic:
+        return True
     told = isinstance(found, BelowThreshold) and found.score == 0 and bool(found.diagnostic)
     undefined = outcome is not None and bool(outcome.undefined)
     changed = isinstance(found, Mutated)
     return told or undefined or changed or verdict.status is Status.REFUSED
+
+
+def _is_random(task: Task, answer: object, verdict: Verdict) -> bool:
+    """Whether an answer that no known mistake explains gives something else with other draws."""
+    if task.kind not in CODE or verdict.mistake is not None or verdict.two_mistakes:
+        return False
+    if not isinstance(verdict.finding, Different):
+        return False
+    cases = [baseline_of(task, PUBLIC_SEED).cases[verdict.case]]
+
+    def differs(function: Callable) -> bool:
+        [one], [other] = (run(task, function, cases, torch_seed) for torch_seed in (0, 1))
+        both = one.ok and other.ok
+        return both and bool(difference(one.value, other.value, task.rtol, task.atol))
+
+    return differs(answer) and not differs(task.reference)
 
 
 def _place(

@@ -42,7 +42,14 @@ from grading.feedback.partial_credit import (
     Guessable,
     OrdinaryFails,
 )
-from grading.feedback.relations import Exchanged, Nearly, Reordered, Scaled, relation
+from grading.feedback.relations import (
+    Exchanged,
+    Nearly,
+    Reordered,
+    Scaled,
+    Scattered,
+    relation,
+)
 from grading.feedback.training_facts import Seen, Sign
 from grading.feedback.verdict import Verdict
 from grading.runner.compare import Aspect, Difference
@@ -113,9 +120,15 @@ def _related(task: Task, found: Different) -> str:
             return f"\nWith axes {one} and {other} exchanged, it would be right."
         case Reordered(axis):
             return f"\nThe entries along axis {axis} are right, but in another order."
+        case Scattered():
+            return f"\nThe right entries are all there, but in other places. {_NEVER_MOVES}"
     return ""
 
 
+_NEVER_MOVES = (
+    "`reshape` keeps the numbers in their order in memory; only `transpose` or `permute` moves an "
+    "axis."
+)
 _MARKED = "Your teacher, or you if you work alone, will mark this answer."
 _COPY = "work on a copy."
 SAID = {
@@ -618,6 +631,15 @@ def one_change(number: int, part: str) -> str:
     """Where one small change makes an answer right; not which."""
     change = f"One small change in line {number} of your cell makes every case right."
     return f"{change} Look at `{part}`."
+
+
+def random(number: int, cases: Sequence[Case]) -> str:
+    """That an answer gives something else with other random numbers, though ours does not."""
+    where = _which_case(number, cases).removeprefix("On ")
+    return (
+        f"Something in your code is random: two runs on {where} gave different results. Is there a "
+        "dropout that nobody asked for, or does something depend on random starting weights?"
+    )
 
 
 def no_task(name: object, like: str) -> str:

@@ -41,7 +41,12 @@ class Reordered:
     axis: int
 
 
-Relation = Scaled | Nearly | Exchanged | Reordered
+@dataclass(frozen=True)
+class Scattered:
+    """All the right entries are there, but in other places."""
+
+
+Relation = Scaled | Nearly | Exchanged | Reordered | Scattered
 
 
 def relation(got: np.ndarray, want: np.ndarray) -> Relation | None:
@@ -65,6 +70,8 @@ def relation(got: np.ndarray, want: np.ndarray) -> Relation | None:
     for axis in range(want.ndim):
         if alike(_in_order(got, axis), _in_order(want, axis)):
             return Reordered(axis)
+    if alike(np.sort(got, axis=None), np.sort(want, axis=None)):
+        return Scattered()
     return None
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grading.feedback.judge import grade
-from grading.feedback.relations import Exchanged, Nearly, Reordered, Scaled, relation
+from grading.feedback.relations import Exchanged, Nearly, Reordered, Scaled, Scattered, relation
 from grading.task import Case, Mistake
 from tests.grading.sample_tasks import example
 
@@ -22,7 +22,7 @@ WANT = np.arange(12.0).reshape(3, 4) ** 2 - 7
         (WANT + 1, None),
         (0 * WANT, None),
         (np.where(WANT > 0, np.nan, WANT), None),
-        (np.sort(WANT.ravel())[::-1].reshape(3, 4), None),  # whole rows in order, but not only
+        (np.sort(WANT.ravel())[::-1].reshape(3, 4), Scattered()),  # not whole rows
     ],
 )
 def test_relations(got, found):

@@ -26,7 +26,7 @@ from grading.runner.compare import NotPlain, difference, plain
 from grading.runner.outcome import Location, Outcome, Status
 from grading.runner.run import KEPT, KEPT_LINES, MISSING, run
 from grading.task import CODE, Case, Mistake, UnknownTask, all_tasks, load
-from grading.tasks.lecture_08.DiagnoseRun import REPORTED
+from grading.tasks.lecture_08.DiagnoseRun import OTHER_LOGITS, REPORTED
 from tests.conftest import ROOT
 from tests.grading import sample_tasks
 from tests.grading.mistake_variants import sheet_of
@@ -841,6 +841,13 @@ def test_number_that_is_not_the_loss_is_explained(name):
     alike = dict.fromkeys(REPORTED, 1.6) | {again: 1.6}
     said = told_of_training("DiagnoseRun", loss=1.7, its_own_number=1.6, **alike)
     assert not any(why in said for why in REPORTED.values())  # any of them may be it
+
+
+def test_other_logits_than_those_of_the_class_are_noticed():
+    numbers = {"its own number": 1.3, "its own number, measured again": 1.3, "loss": 1.3}
+    for off, noticed in ((0.5, True), (1e-6, False)):
+        said = told_of_training("DiagnoseRun", **numbers, **{"off in forward": off})
+        assert (OTHER_LOGITS in said) == noticed
 
 
 def test_later_words_that_were_not_learned_are_noticed():

@@ -18,8 +18,9 @@ task = TaskFile(
         "weight grows by w (1 − w) times that, and the second falls by the same, since the two sum "
         "to 1. For the weights 0.75 and 0.25, by how much does that change 4 · w + 0 · (1 − w)? "
         "If the second score grows instead, the change is the opposite.",
-        "With more weights: if score i grows, its own weight grows by w_i (1 − w_i), and each "
-        "other weight w_j falls by w_i w_j. (For two weights that is the same as before.) "
+        "With more weights: if score i grows by a little, its own weight grows by w_i (1 − w_i) "
+        "times that, and each other weight w_j falls by w_i w_j times that. (For two weights "
+        "this is the same as before.) "
         "Multiply each of these changes by the entry of `wanted` for that weight, and add them "
         "up. Which factor do all terms share?",
     ),

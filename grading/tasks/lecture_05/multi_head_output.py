@@ -10,8 +10,8 @@ task = TaskFile(
     outcome="say why one row of weights averages several relations, and what a second head changes",
     hints=(
         "Each head collects one number: a sum of its values, each multiplied by its weight.",
-        "Concatenated, these are two numbers. Multiply the first row by the number of head 0 and "
-        "the second row by the number of head 1, and add the two.",
+        "Concatenated, these are two numbers. Multiply the first row of the matrix by the number "
+        "of head 0 and its second row by the number of head 1, and add the two.",
     ),
 )
 

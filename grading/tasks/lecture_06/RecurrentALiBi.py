@@ -468,6 +468,23 @@ def memory(args, result):
 
 
 @task.diagnostic
+def first_wrong_word(args, result):
+    """After how many right words of a long text the first wrong one comes."""
+    contexts = result.get("contexts") if type(result) is dict else None
+    want = harness(RecurrentALiBi, *args)["contexts"].numpy()
+    if contexts is None or contexts.shape != want.shape or np.isnan(contexts).any():
+        return None
+    off = abs(contexts - want).reshape(len(want), -1).max(axis=1) > 1e-6
+    first = int(off.argmax())
+    if first < 8 or not off.any():
+        return None
+    return (
+        f"The first {first} context vectors are right; that of word {first} is wrong (words are "
+        "counted from 0). Is anything forgotten or cut off there, or does it lose precision?"
+    )
+
+
+@task.diagnostic
 def no_nan(args, result):
     """Whether a number has overflowed."""
     contexts = result.get("contexts") if type(result) is dict else None

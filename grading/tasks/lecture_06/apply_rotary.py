@@ -186,7 +186,7 @@ def exponent_doubled(x, places):
 
 
 task.mistake(
-    "The words were rotated as if they were at the positions 0, 1, 2, … The positions are given.",
+    "These are the words rotated for the positions 0, 1, 2, … and not for the given ones.",
     lambda x, places: apply_rotary(x, torch.arange(x.shape[-2])),
 )
 

@@ -197,4 +197,20 @@ def pairs_on_the_circle(args, result):
             f"The features {2 * hand} and {2 * hand + 1} of row {row} are not sine and cosine of "
             "one angle: their squares do not sum to 1."
         )
-    return None
+    return _odd_speed(np.asarray(args[0]), codes)
+
+
+def _odd_speed(places, codes):
+    """The first hand that does not turn at its speed, if the rows are positions 0, 1, 2, …"""
+    if len(places) < 2 or places[0] != 0 or places[1] != 1 or abs(codes[0, 0::2]).max() > 1e-6:
+        return None
+    turned = np.arctan2(codes[1, 0::2], codes[1, 1::2])
+    wanted = 10_000 ** (-2 * np.arange(len(turned)) / codes.shape[1])
+    odd = np.flatnonzero(abs(turned - wanted) > 1e-6 + 0.01 * wanted)
+    if not len(odd):
+        return None
+    hand = odd[0]
+    return (
+        f"Hand {hand} turns by {turned[hand]:.3g} radians per position; it should turn by "
+        f"{wanted[hand]:.3g}. Look at its exponent, −2i / d_model."
+    )

@@ -152,8 +152,8 @@ class OnlyStreamMended(InParts):
 
 
 @task.mistake(
-    "One bug is left: `F.dropout` does not know whether the block is in training. What is its "
-    "default?"
+    "One bug is left: dropout stays active in evaluation. Neither `F.dropout`, by default, nor an "
+    "`nn.Dropout` made in `forward` knows whether the block is in training."
 )
 class DropoutLeft(InParts):
     always = True

@@ -226,8 +226,23 @@ def which_are_wrong(args, result):
     """The names under which something else stands than should."""
     want, found = from_torch(args[2]), result["weights"]
     odd = [n for n, t in want.items() if abs(found[n] - t.numpy()).max() > 1e-6]
+    if not odd:
+        return None
     more = f", and {len(odd) - 3} more" if len(odd) > 3 else ""
-    return f"The numbers in {', '.join(odd[:3])}{more} are not the expected ones." if odd else None
+    told = f"The numbers in {', '.join(odd[:3])}{more} are not the expected ones."
+    source = args[2]["self_attn.in_proj_weight"].numpy()
+    stacked = [n for n in odd if n in [f"attention.{part}.weight" for part in PARTS]]
+    if not stacked or len(source) == len(stacked):
+        return told
+    rows = found[stacked[0]]
+    came = [int(abs(source - row).max(axis=1).argmin()) for row in rows]
+    if any(abs(source[i] - row).max() > 1e-6 for i, row in zip(came, rows, strict=True)):
+        return f"{told} The rows of {stacked[0]} are no rows of `in_proj_weight`."
+    first = PARTS.index(stacked[0].split(".")[1]) * len(rows)
+    return (
+        f"{told} {stacked[0]} has the rows {came} of `in_proj_weight`; it should have the rows "
+        f"{list(range(first, first + len(rows)))}."
+    )
 
 
 task.mistake(

@@ -188,7 +188,18 @@ def does_it_add_up(args, result):
     normed = centred / ((centred**2).mean(axis=-1, keepdims=True) + 1e-5) ** 0.5
     if out.shape != total.shape or abs(normed * gain + shift - out).max() > 1e-6:
         return "`last`, applied to the sum of all contributions, does not give the output."
-    return None
+    right = harness(residual_stream, *args)["contributions"].numpy()
+    odd = [i for i in range(n) if abs(written[i] - right[i]).max() > 1e-6]
+    if not odd:
+        return None
+    if odd[0] == 0:
+        return "Contribution 0 should be the input x, as it is."
+    part = "attention under the mask" if odd[0] % 2 else "the feed-forward network"
+    before = "Contribution 0 is" if odd[0] == 1 else f"Contributions 0 to {odd[0] - 1} are"
+    return (
+        f"{before} right, but not contribution {odd[0]}, that of {part} in block "
+        f"{(odd[0] - 1) // 2}. It should read the norm of the sum of all contributions so far."
+    )
 
 
 task.mistake(

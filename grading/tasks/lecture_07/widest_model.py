@@ -106,6 +106,10 @@ task.mistake(
     "The blocks are counted correctly. But a pre-norm stack has one more norm, at its end.",
     _widest(_off(last=-2)),
 )
+task.mistake(
+    "The last norm is counted once for each block. The stack has one such norm, at its end.",
+    _widest(_off(blocks=2, last=-2)),
+)
 task.mistake("A norm has a scale *and* a shift.", _widest(_off(blocks=-2, last=-1)))
 task.mistake(
     "The biases of the blocks are not counted: all six matrices have one.",
@@ -116,6 +120,11 @@ task.mistake(
     "The second matrix of the feed-forward network has a bias of d_model numbers: one for each "
     "*output*.",
     _widest(_off(blocks=3)),
+)
+task.mistake(
+    "The first matrix of the feed-forward network has a bias of 4 · d_model numbers: one for each "
+    "*output*.",
+    _widest(_off(blocks=-3)),
 )
 task.mistake(
     "12 · d_model² leaves out the biases and the norms. Give the exact count.",

@@ -29,7 +29,8 @@ task = TaskFile(
         "For a piece of several words, write a mask with a row for each new word and a column for "
         "each word so far. The last row is True everywhere.",
         "List everything that a reader changes while it reads. Does `fork` hand over all of it? "
-        "Does it copy a list, or only its name? What does `torch.cat` do to the old tensor?",
+        "Does it copy the list, or only a reference to it? What does `torch.cat` do to the old "
+        "tensor?",
     ),
 )
 

@@ -107,6 +107,8 @@ def harness(answer, texts, held_out, begin):
     torch.manual_seed(begin + 1)
     said_again = run.measured(held_out)
     run.eval()
+    with torch.no_grad():
+        written_out = run(held_out[:8]) - LanguageModel.forward(run, held_out[:8])
     surprise = torch.zeros(len(held_out), held_out.shape[1] - 1)
     with torch.no_grad():
         for t in range(1, held_out.shape[1]):  # what it has not read it cannot use
@@ -121,6 +123,7 @@ def harness(answer, texts, held_out, begin):
         "with the token after each text": surprise[read].mean(),
         "with padding": surprise.mean(),
         "by the number of all words": surprise[words].sum() / (held_out != 0).sum(),
+        "off in forward": written_out.abs().max(),
     }
     return {name: min(float(number), 9.0) for name, number in found.items()}
 
@@ -147,20 +150,27 @@ def _floor(held_out):
     return -sum(map(math.log, chances)) / len(chances)
 
 
+SAME_LOGITS = 1e-3
+"""How far the logits may lie from those of a `LanguageModel` with the same weights."""
 HONEST = 0.003
 """How far its own number may lie from the loss, in nats."""
 
 
 @task.score
 def score(args, value):
-    """The floor's perplexity divided by the model's; 0 if its own number is wrong, or random."""
+    """The floor's perplexity divided by the model's; 0 if its own number or `forward` is wrong."""
     said = value["its own number"], value["its own number, measured again"]
     honest = abs(value["loss"] - said[0]) < HONEST and abs(said[0] - said[1]) < 1e-5
-    return math.exp(_floor(args[1]) - value["loss"]) if honest else 0.0
+    right = honest and value["off in forward"] < SAME_LOGITS
+    return math.exp(_floor(args[1]) - value["loss"]) if right else 0.0
 
 
 EQUAL = 0.0005
 """How far its own number may lie from one that is explained, in nats."""
+OTHER_LOGITS = (
+    "But its logits are not those of a `LanguageModel` with the same weights. Which words may each "
+    "position see? Print the mask for three words."
+)
 REPORTED = {
     "mean of the texts' means": "It reports the mean of the texts' means, in which a word of a "
     "short text counts more. Take one mean over all target words.",
@@ -186,7 +196,8 @@ def what_is_seen(args, result):
             "active?"
         )
     if abs(loss - said) < HONEST:
-        return f"{told}."
+        off = loss < floor + ABOVE and result["off in forward"] > SAME_LOGITS
+        return f"{told}. {OTHER_LOGITS}" if off else f"{told}."
     told += f", but the loss is {loss:.3f}."
     fit = [name for name in REPORTED if abs(said - result[name]) < EQUAL < abs(loss - result[name])]
     if len(fit) == 1:

@@ -18,7 +18,7 @@ task = TaskFile(
     atol=1e-8,
     hints=(
         "`sum(p.numel() for p in model.parameters())` counts a parameter once, however many names "
-        "it has. How much should it be?",
+        "it has. How many should there be?",
         "What happens to a copy when the original changes? To share, assign: a module's weight "
         "can be set to an `nn.Parameter` that another module has.",
     ),

@@ -365,4 +365,14 @@ def kept_enough(args, result):
                 f"Row {i}: together, the kept words have the probability "
                 f"{all_words[row > 0].sum():.3f}, which is less than p = {p:g}."
             )
+        kept = np.flatnonzero(row > 0)
+        if set(kept) == set(np.flatnonzero(right[i])) and not np.allclose(row, right[i], atol=1e-6):
+            first, second = kept[right[i][kept].argsort()[::-1][:2]]
+            return (
+                f"Row {i} keeps the right words, but their probabilities do not stand in the right "
+                f"ratio. The first two are {row[first]:.3f} and {row[second]:.3f}, "
+                f"{row[first] / row[second]:.2f} to 1; softmax of the logits, divided by the "
+                f"temperature, gives {right[i][first] / right[i][second]:.2f} to 1. Cutting does "
+                "not change a ratio: was softmax taken once more?"
+            )
     return None

@@ -54,7 +54,7 @@ task.mistake(
 )
 task.mistake(
     "The fourth is the probability itself. With a power of 1 the *logarithm* is divided by the "
-    "number of words, which takes a root of the probability.",
+    "number of tokens, and the end token counts. That takes a root of the probability.",
     [0.2, 0.36, 2, 0.36],
 )
 task.mistake(
