@@ -162,7 +162,8 @@ def unit_by_unit(lstm, value):
 
 task.mistake(
     "Nothing in the LSTM has changed. Did you change a copy? clone() makes one, and so do "
-    "torch.cat, a sum and other calculations.",
+    "torch.cat, a sum and other calculations. Or does only a name stand for another tensor now? "
+    "`f = …` does that; `f[:] = …` or `f.fill_(…)` changes the tensor itself.",
     lambda lstm, value: None,
 )
 

@@ -238,7 +238,7 @@ def harness(answer, batch, T, every, seed):
 
 @task.cases
 def cases(seed):
-    """One text of 4 words in pieces of 2; then more texts, and a last piece that is shorter."""
+    """One text of 4 words in pieces of 2; then more texts, a shorter last piece, single words."""
     return [
         Case((1, 4, 2, 10 * seed), "one text of 4 words, pieces of 2", kind="ordinary cases"),
         Case((4, 6, 2, 10 * seed + 1), "4 texts of 6 words, pieces of 2", kind="ordinary cases"),
@@ -247,6 +247,7 @@ def cases(seed):
             "2 texts of 7 words, pieces of 3, the last one shorter",
             kind="other shapes",
         ),
+        Case((1, 3, 1, 10 * seed + 3), "pieces of one word", kind="other shapes"),
     ]
 
 

@@ -89,8 +89,9 @@ task.mistake(
     lambda layer, x: all(np.allclose(layer(x[order]), layer(x)) for order in _orders(x)),
 )
 task.mistake(
-    "Sums in another order are rounded differently, so equal results may differ in the last "
-    "digit. Compare with np.allclose, not with ==.",
+    "This rejects layers that are equivariant. Sums in another order are rounded differently: do "
+    "you compare with np.allclose? And does each order take every row exactly once, as "
+    "`rng.permutation` does?",
     lambda layer, x: all((layer(x[order]) == layer(x)[order]).all() for order in _orders(x)),
 )
 task.mistake(

@@ -258,4 +258,20 @@ def rows_sum_to_one(args, result):
     sums = np.ravel(np.asarray(result).sum(axis=-1))
     if not np.allclose(sums, 1.0):
         return f"The weights of a row sum to {sums[abs(sums - 1).argmax()]:.3g}, not to 1."
-    return None
+    return _odd_ratio(np.atleast_2d(args[0]), np.atleast_2d(result))
+
+
+def _odd_ratio(scores, weights):
+    """The largest and the smallest score of the first row, if their weights have another ratio."""
+    if weights.shape != scores.shape:
+        return None
+    row, got = scores.reshape(-1, scores.shape[-1])[0], weights.reshape(-1, scores.shape[-1])[0]
+    high, low = row.argmax(), row.argmin()
+    apart = row[high] - row[low]
+    if not 0.1 < apart < 7 or got.min() <= 0 or np.isclose(got[high] / got[low], np.exp(apart)):
+        return None
+    return (
+        f"In the first row, two scores differ by {apart:.2f}. So their weights should stand as "
+        f"{np.exp(apart):.2f} to 1, but they stand as {got[high] / got[low]:.2f} to 1. Only "
+        "subtracting one number from all scores of a row changes no ratio."
+    )

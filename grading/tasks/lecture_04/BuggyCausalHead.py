@@ -165,8 +165,8 @@ class LeftBehind(_LeftBehind):
 
 
 @task.mistake(
-    "There is still one bug: dropout is still active in evaluation. `F.dropout` does not know "
-    "whether the module is in training: its argument `training` is True by default."
+    "There is still one bug: dropout is still active in evaluation. Neither `F.dropout`, by "
+    "default, nor an `nn.Dropout` made in `forward` knows whether the module is in training."
 )
 class NeverStops(_NeverStops):
     """Wrong: dropout does not stop."""
@@ -248,8 +248,8 @@ class MoreIsKept(_Head):
 
 
 @task.mistake(
-    "One dropout mask is used for all sentences of the batch. Each needs its own: pass all "
-    "weights to `F.dropout`, not those of one sentence."
+    "One dropout mask is used for all sentences of the batch. Each needs its own: pass the "
+    "weights of all sentences, (batch, T, T), to `F.dropout`."
 )
 class OneForAll(_Head):
     def _drop(self, weights):

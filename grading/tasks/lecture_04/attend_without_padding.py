@@ -58,6 +58,12 @@ task.mistake(
     "Without a mask the padding is attended to. Mask it.",
     lambda q, k, v, is_padding: F.scaled_dot_product_attention(q, k, v),
 )
+task.mistake(
+    "Padding still takes part in the softmax. A key of zeros has the score 0, and not −∞.",
+    lambda q, k, v, is_padding: F.scaled_dot_product_attention(
+        q, k * ~is_padding[..., None], v * ~is_padding[..., None]
+    ),
+)
 task.edit(
     "A mask of numbers is *added* to the scores. Compared with those of the words, the scores of "
     "the padding are now 1 lower. That lowers the weight of the padding but does not remove it. "

@@ -238,4 +238,25 @@ def what_is_seen(args, result):
         return "Word 0 sees only itself, so its context vector must be its own value vector."
     if window == 1 and not np.allclose(result, v, rtol=1e-4, atol=1e-5):
         return "With a window of 1 each word sees itself only."
+    return _which_words(args, result)
+
+
+def _which_words(args, result):
+    """Which neighbouring words the first wrong row sees, if it is their weighted average."""
+    q, k, v, window = args
+    right = sliding_window_attention(*args)
+    for i in np.flatnonzero(~np.isclose(result, right, rtol=1e-4, atol=1e-5).all(axis=1)):
+        for first in range(len(q)):
+            for last in range(first, len(q)):
+                seen = slice(first, last + 1)
+                row = softmax(q[i] @ k[seen].T / np.sqrt(k.shape[-1])) @ v[seen]
+                if np.allclose(row, result[i], rtol=1e-4, atol=1e-5):
+                    least = max(0, i - window + 1)
+                    return f"Word {i} sees {_range(first, last)}; it should see {_range(least, i)}."
+        return None
     return None
+
+
+def _range(first, last):
+    """One word or several, by their numbers."""
+    return f"only word {first}" if first == last else f"the words {first} to {last}"

@@ -96,6 +96,7 @@ def harness(answer, texts, held_out, begin):
     import torch
 
     from helpers.config import TransformerConfig
+    from helpers.models import LanguageModel
 
     generator = torch.Generator().manual_seed(begin)
     run = answer(TransformerConfig(99, 32, n_heads=4, dropout=0.05))

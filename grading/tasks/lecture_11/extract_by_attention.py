@@ -64,8 +64,8 @@ def wrong_axis(weights, sentence, k):
 
 
 task.edit(
-    "The score of a sentence is the sum over its words here, so long sentences win. Take the mean "
-    "over its words.",
+    "The score of a sentence is not divided by the number of its own words, so long sentences win. "
+    "Take the mean over its words.",
     "scores / sentence.bincount(minlength=n)",
     "scores",
 )

@@ -72,8 +72,9 @@ def not_shifted(source, target, asked):
 
 
 @task.mistake(
-    "It has begun to learn the grammar, but its facts are guesses. Does it need more steps, "
-    "another rate, or new rows in each step?"
+    "It has begun to learn the grammar, but its facts are guesses. Do the texts and the summaries "
+    "of a batch come from the same rows? If so, does it need more steps, another rate, or new rows "
+    "in each step?"
 )
 def too_short(source, target, asked):
     return _trained(source, target, asked, 25)

@@ -88,6 +88,12 @@ task.edit(
     "logits[sentence, lengths]",
 )
 task.edit(
+    "One token too far for all but the longest sentence: positions are counted from 0, so position "
+    "`lengths[i]` comes after the sentence.",
+    "logits[sentence, lengths - 1]",
+    "logits[sentence, lengths.clamp(max=logits.shape[1] - 1)]",
+)
+task.edit(
     "One token too early: the logits at the last token predict the verb, not those before it.",
     "logits[sentence, lengths - 1]",
     "logits[sentence, lengths - 2]",

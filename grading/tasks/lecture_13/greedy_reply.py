@@ -85,7 +85,7 @@ task.edit(
     "len(prompt) + len(reply) <= context",
 )
 task.edit(
-    "The reply has one token more than `most`.",
+    "After `most` tokens one more is generated or looked at. Stop before that.",
     "len(reply) < most",
     "len(reply) <= most",
 )

@@ -57,8 +57,8 @@ task.as_given(
     "of the example, and compare."
 )
 task.edit(
-    "The mask is now right. But positions are still counted from the first pad token, so a text "
-    "has other positions than when it is read alone.",
+    "The positions of a row are not counted from its own first real token, so a text has other "
+    "positions than when it is read alone.",
     "(real.cumsum(dim=1) - 1).clamp(min=0)",
     "torch.arange(T).expand_as(tokens)",
 )

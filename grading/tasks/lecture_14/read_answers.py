@@ -57,7 +57,8 @@ task.edit(
     "number",
 )
 task.edit(
-    "Only rows in which *every* token is not a digit give −1. One such token is enough.",
+    "Some rows give a number although not all of their tokens are digits. One other token, "
+    "wherever it stands, is enough for −1.",
     "(answer > 9).any(dim=1)",
     "(answer > 9).all(dim=1)",
 )

@@ -147,7 +147,7 @@ task.edit(
 task.edit("There is no warm-up.", "min((t + 1) / warmup, ", "min(1, ")
 task.edit("The rate rises and does not fall again.", "(steps - t) / steps)", "1)")
 task.edit(
-    "It measures before the steps of a round. Measure after them.",
+    "It measures after the first step of each round. Measure after the last one.",
     "if (t + 1) % every == 0:",
     "if t % every == 0:",
 )
