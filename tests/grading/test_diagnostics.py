@@ -1,5 +1,7 @@
 """Sentences of a task's diagnostic are true of the code, not only of the numbers of one case."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -60,7 +62,7 @@ def test_what_is_false_of_the_code_is_not_said(name, mistake, false):
         ("masked_weights", "One largest score was subtracted", "largest *visible* score"),
         ("BuggyBlock", "In evaluation everything is right. But in training", "nothing is"),
         ("nucleus", "The probabilities are right, but in descending", "right probabilities"),
-        ("train_keep_best", "It measures before the steps", "after which you measure"),
+        ("train_keep_best", "It measures after the first", "after which you measure"),
     ],
 )
 def test_what_is_true_of_the_code_is_said(name, mistake, true):
@@ -130,3 +132,51 @@ def test_as_many_right_as_wrong_are_not_told_apart():
     even, uneven = (one, one, two, 1), (three, three, torch.tensor([2, 4, 7]), 1)
     assert said("accuracy_by_carries", even, np.array([[1, 3], [0, 0]])) == ""
     assert "*wrong*" in said("accuracy_by_carries", uneven, np.array([[1, 3], [0, 0]]))
+
+
+def test_speed_of_a_hand_is_read_from_its_codes():
+    places = torch.arange(3)
+    task = all_tasks()["sinusoidal_encoding"]
+    codes = task.reference(places, 4).numpy().copy()
+    assert said("sinusoidal_encoding", (places, 4), codes) == ""
+    codes[:, 2:] = np.stack([np.sin(1e-4 * np.arange(3)), np.cos(1e-4 * np.arange(3))], axis=1)
+    assert "Hand 1 turns by 0.0001 radians per position; it should turn by 0.01." in said(
+        "sinusoidal_encoding", (places, 4), codes
+    )
+
+
+def test_words_that_a_window_shows_are_named():
+    q, k, v = np.zeros((3, 1)), np.ones((3, 1)), np.array([[8.0], [4.0], [2.0]])
+    blocks = np.array([[8.0], [6.0], [2.0]])
+    assert said("sliding_window_attention", (q, k, v, 2), blocks) == (
+        "Word 2 sees only word 2; it should see the words 1 to 2."
+    )
+
+
+def test_wrong_ratio_of_weights_is_told():
+    scores = np.array([[0.0, np.log(3)]])
+    told = said("stable_softmax", (scores,), np.array([[0.2689, 0.7311]]))
+    assert "stand as 3.00 to 1, but they stand as 2.72 to 1" in told
+    assert said("stable_softmax", (scores,), np.array([[0.25, 0.75]])) == ""
+    row = torch.tensor([[0.1, 0.6, 0.05, 0.25]]).log()
+    told = said("nucleus", (row, 1.0, 0.7), np.array([[0.0, 0.5866, 0.0, 0.4134]]))
+    assert "1.42 to 1" in told and "gives 2.40 to 1" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "told"),
+    [
+        ("residual_stream", lambda v: v["contributions"][2:].__iadd__(1), "that of the feed-for"),
+        ("RecurrentALiBi", lambda v: v["contexts"][64:].__iadd__(1), "The first 64 context"),
+        ("from_torch", lambda v: v["weights"]["attention.W_key.weight"].__iadd__(1), "no rows of"),
+    ],
+)
+def test_first_wrong_part_is_named(name, change, told):
+    sheet = sheet_of(all_tasks()[name])
+    value = copy.deepcopy(sheet.right[-1].value)
+    change(value)
+    if name == "residual_stream":  # the output stays the last norm of the sum
+        state, total = sheet.cases[-1].args[1], value["contributions"].sum(axis=0)
+        normed = torch.nn.functional.layer_norm(torch.tensor(total), total.shape[-1:])
+        value["output"] = (normed * state["norm.weight"] + state["norm.bias"]).numpy()
+    assert told in said(name, sheet.cases[-1].args, value)

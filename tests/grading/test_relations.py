@@ -53,6 +53,7 @@ def test_relation_is_told_if_no_mistake_fits():
     )
     assert grade(task, lambda x: -2 * x, 0).message.endswith("\nEach entry has the opposite sign.")
     assert "times the expected" not in grade(task, lambda x: x + 1, 0).message
+    assert "but in another order" in grade(task, lambda x: 2 * x[::-1], 0).message
     told = example(name="told", cases=cases, diagnostics=(lambda args, result: "Odd.",))
     assert "times" not in grade(told, lambda x: 3 * x, 0).message
     known = example(name="known", cases=cases, mistakes=(Mistake(lambda x: 3 * x, "Tripled."),))

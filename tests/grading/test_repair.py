@@ -333,6 +333,9 @@ def test_lines_are_counted_as_python_does():
     assert place(source).line == 4
 
 
+NEVER_RANDOM = "def doubled(x):\n    return x - 7\n"
+
+
 def shown(monkeypatch, capsys, source, task):
     monkeypatch.setattr(sys.modules[check.__module__], "load", lambda name: task)
     check("doubled", cell(source)["doubled"])
@@ -346,6 +349,13 @@ def test_check_names_the_line(monkeypatch, capsys):
     known = Mistake(lambda x: 3 * x, "It is tripled.")
     out = shown(monkeypatch, capsys, source, example(mistakes=(known,)))
     assert "It is tripled." in out and "small change" not in out
+
+
+def test_check_says_that_an_answer_is_random(monkeypatch, capsys):
+    source = "import numpy as np\ndef doubled(x):\n    return 2 * x + np.random.rand()\n"
+    out = shown(monkeypatch, capsys, source, example())
+    assert "Something in your code is random: two runs on case" in out
+    assert "is random" not in shown(monkeypatch, capsys, NEVER_RANDOM, example())
 
 
 def test_class_grader_does_not_search():

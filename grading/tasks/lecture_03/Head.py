@@ -168,8 +168,9 @@ class LooseMatrix(InParts):
 
 
 @task.mistake(
-    "The module has no parameters: layers in a plain list or dictionary are not registered, so no "
-    "optimizer would train them. Assign the layer to an attribute: self.W_all = …."
+    "The module has no parameters, so no optimizer would train it. Assign the layer to an "
+    "attribute in `__init__`: self.W_all = …. Layers in a plain list or dictionary, or made in "
+    "`forward`, are not found."
 )
 class InAList(InParts):
     def __init__(self, d_model, d_k, d_v=None):
@@ -293,7 +294,8 @@ class Untrainable(InParts):
 
 
 @task.mistake(
-    "The weights are returned even if return_weights is false. Return them only if it is true."
+    "The weights are returned although nobody asked for them. Return them only if return_weights "
+    "is true; by default it is false."
 )
 class AlwaysBoth(InParts):
     def forward(self, x, return_weights=False):

@@ -95,6 +95,22 @@ def projection_left(x, W_query, W_key, W_value):
     return _head(x, W_query, W_query, W_query, math.sqrt(W_query.shape[-1]))
 
 
+@task.mistake(
+    "Nearly: queries and keys are exchanged. Queries are made with W_query, keys with W_key."
+)
+def exchanged(x, W_query, W_key, W_value):
+    return projection_bugs(x, W_key, W_query, W_value)
+
+
+@task.mistake(
+    "The weights are right. But the last `einsum` now sums over the queries. It was right as given."
+)
+def sums_over_queries(x, W_query, W_key, W_value):
+    q, k, v = x @ W_query, x @ W_key, x @ W_value
+    weights = (q @ k.mT / math.sqrt(k.shape[-1])).softmax(dim=-1)
+    return torch.einsum("bqk,bqd->bkd", weights, v)
+
+
 @task.mistake("Nearly: the keys are still made with W_query, so the scores are symmetric.")
 def keys_left(x, W_query, W_key, W_value):
     return _head(x, W_query, W_query, W_value, math.sqrt(W_query.shape[-1]))

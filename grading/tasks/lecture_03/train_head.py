@@ -127,9 +127,9 @@ task.mistake(
     lambda table: _trained(table, absent=0.0),
 )
 task.mistake(
-    "The model predicts “nobody”, answer 8, for every wish: it has only learned which answer is "
-    "the most frequent. Does it attend to the other gardeners, by a head with projections? Is the "
-    "learning rate near 0.01?",
+    "The model cannot tell the two kinds of wishes apart, and predicts “nobody”, answer 8, most of "
+    "the time. Do the targets belong to the wishes, and are the outputs logits, without a softmax? "
+    "Is there a head with projections, and is the learning rate near 0.01?",
     lambda table: _trained(table, lr=0.1),
 )
 task.mistake(
