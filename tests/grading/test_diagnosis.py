@@ -157,7 +157,7 @@ def test_another_wrong_entry_is_told(got, more):
             "There is no random order",
             "should hold, but does not: “Another generator",
         ),
-        ("train_keep_best", "It measures before the steps", "The returned list is right. But"),
+        ("train_keep_best", "It measures after the first", "The returned list is right. But"),
         ("speculative_step", "All accepted words", "2 words are accepted here; it should be 1"),
     ],
 )

@@ -843,7 +843,7 @@ def test_number_that_is_not_the_loss_is_explained(name):
     assert not any(why in said for why in REPORTED.values())  # any of them may be it
 
 
-def test_other_logits_than_those_of_the_class_are_noticed():
+def test_other_logits_are_noticed():
     numbers = {"its own number": 1.3, "its own number, measured again": 1.3, "loss": 1.3}
     for off, noticed in ((0.5, True), (1e-6, False)):
         said = told_of_training("DiagnoseRun", **numbers, **{"off in forward": off})

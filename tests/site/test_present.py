@@ -185,7 +185,7 @@ def test_a_question_is_not_asked_twice(present):
     hidden = legends.evaluate_all("all => all.map(l => getComputedStyle(l).display === 'none')")
     assert hidden == [False, True, True, True]
     page = present(next(path for path in EVERY if path.name.startswith("01")))
-    more = page.locator(".slide .prediction .predict legend", has_text="the factor 0.9")
+    more = page.locator(".slide .prediction .predict legend", has_text="With two cells")
     assert more.evaluate("l => getComputedStyle(l).display") != "none"
 
 

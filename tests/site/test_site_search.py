@@ -19,7 +19,7 @@ QUERIES = {
     "lora": "glossary 13",
     "rope": "06",
     "perplexity": "glossary 08",
-    "beam search": "09",
+    "beam search": "glossary 09",
     "bleu": "glossary 09",
     "softmax": "00 02",
     "dropout": "glossary 04 07",
